@@ -7,6 +7,7 @@
 
 use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
 use crate::recorder::has_stack;
+use instrument_rewriter::reason::Reason;
 use instrument_rewriter::transform::boot_probes;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};
 use instrument_rewriter::transform::own_calls::Absent;
@@ -53,10 +54,10 @@ pub(crate) enum Unreachable {
 
 impl Unreachable {
     /// The reason in reports.
-    pub(crate) fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> Reason {
         match self {
-            Self::News | Self::Known => "unreachable-runtime",
-            Self::Unknown => "loader-not-asked",
+            Self::News | Self::Known => Reason::UnreachableRuntime,
+            Self::Unknown => Reason::LoaderNotAsked,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use instrument_rewriter::account;
 use instrument_rewriter::instrumenter::ClassRecord;
+use instrument_rewriter::reason::Reason;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,7 +31,7 @@ impl Report {
     }
 
     /// Writes that a class was left as it is before it was looked at.
-    pub(crate) fn left(&mut self, class: &str, reason: &'static str) -> io::Result<()> {
+    pub(crate) fn left(&mut self, class: &str, reason: Reason) -> io::Result<()> {
         let record = ClassRecord {
             name: class.to_owned(),
             rewritten: false,

@@ -14,6 +14,7 @@ use crate::jvmti::{Jni, Jvmti, Object};
 use crate::{AGENT, Agent, is_loading};
 use instrument_names::signature::readable;
 use instrument_rewriter::class_file::mutf8;
+use instrument_rewriter::reason::Reason;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -46,7 +47,7 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
     let origin = live.origin(jni, &loader, name);
     jni.forget(loader);
     if origin == Origin::Program && agent.hook.wants(origin, name) && agent.hook.may_change(name) {
-        count(&HIDDEN, agent.hook.left_unreachable(name, "hidden"));
+        count(&HIDDEN, agent.hook.left_unreachable(name, Reason::Hidden));
     }
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn renew() {
 
 /// A class of the program was loaded before this agent was called, by another one.
 pub(crate) fn brought_by_an_agent(agent: &Agent, class: &[u8]) {
-    count(&OF_AGENTS, agent.hook.left_unreachable(class, "before-agent"));
+    count(&OF_AGENTS, agent.hook.left_unreachable(class, Reason::BeforeAgent));
 }
 
 fn count_once(seen: &Mutex<Seen>, name: String) {
@@ -98,8 +99,8 @@ pub(crate) fn properties() -> String {
             count => format!("{key}.{what}={count}\n{key}.first={}\n", seen.first),
         }
     };
-    lines("hidden", "classes", &HIDDEN)
-        + &lines("before-agent", "classes", &OF_AGENTS)
+    lines(Reason::Hidden.as_str(), "classes", &HIDDEN)
+        + &lines(Reason::BeforeAgent.as_str(), "classes", &OF_AGENTS)
         + &lines("native-loaded", "classes", &OF_LOADED)
         + &lines("intrinsic", "methods", &INTRINSICS)
 }

@@ -18,6 +18,8 @@
 //! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
 
 use crate::instrumenter::{self, Totals};
+pub use crate::reason::Outcome;
+use crate::reason::Reason;
 use crate::rewrite::Note;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,34 +27,6 @@ use std::io::{self, Write};
 
 /// How every account begins: the first key of its first line.
 pub const BEGIN: &str = "{\"kind\":\"";
-
-/// What became of a class or method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Its bytes are new.
-    Rewritten,
-    /// There was nothing to do.
-    Unchanged,
-    /// It was not to be touched.
-    Excluded,
-    /// It should have been rewritten and could not be.
-    Skipped,
-}
-
-/// How a reason of the rewriter or the agent counts: what a filter asked for is no failure, and a module descriptor or an abstract method has
-/// no code. Calls of a native method may be recorded elsewhere. Everything else should have been rewritten: also a `hidden` class, whose
-/// bytes no agent can have, and one that another agent loaded first (`before-agent`).
-pub(crate) fn outcome_of(reason: &str) -> Outcome {
-    match reason {
-        "own-runtime" | "not-included" | "excluded" | "not-a-subclass" | "generated" | "needed-by-probes"
-        | "archive-launcher" | "native-of-jdk" => Outcome::Excluded,
-        "not-code" | "no-code" | "nothing-to-insert" | "native-at-calls" | "native-wrapped" => {
-            Outcome::Unchanged
-        }
-        _ => Outcome::Skipped,
-    }
-}
 
 /// What became of one class, or of an entry or file that could not be treated as one.
 #[derive(Debug)]
@@ -66,7 +40,7 @@ pub struct ClassRecord<'a> {
     /// What became of it.
     pub outcome: Outcome,
     /// From a closed list; with `Excluded` and `Skipped`.
-    pub reason: Option<&'a str>,
+    pub reason: Option<Reason>,
     /// More for people.
     pub detail: Option<&'a str>,
     /// Its methods, in the order of the class file.
@@ -83,7 +57,7 @@ pub struct MethodRecord<'a> {
     /// What became of it.
     pub outcome: Outcome,
     /// From a closed list; of what is not rewritten.
-    pub reason: Option<&'a str>,
+    pub reason: Option<Reason>,
     /// More for people.
     pub detail: Option<&'a str>,
     /// Of a rewritten method.
@@ -175,13 +149,13 @@ impl Tally {
         methods.rewritten += totals.methods_rewritten;
         let mut left = totals.classes - totals.classes_rewritten;
         for (reason, count) in &totals.classes_skipped {
-            classes.count(outcome_of(reason), *count);
+            classes.count(reason.outcome(), *count);
             left -= count;
         }
         classes.unchanged += left;
         let mut left = totals.methods - totals.methods_rewritten;
         for (reason, count) in &totals.methods_skipped {
-            methods.count(outcome_of(reason), *count);
+            methods.count(reason.outcome(), *count);
             left -= count;
         }
         // Their class was left as a whole, and is counted there.
@@ -232,7 +206,7 @@ pub fn with_record<T>(
     write: impl FnOnce(&ClassRecord<'_>) -> T,
 ) -> T {
     let outcome = match record.skipped {
-        Some(reason) => outcome_of(reason),
+        Some(reason) => reason.outcome(),
         None if record.rewritten => Outcome::Rewritten,
         None => Outcome::Unchanged,
     };
@@ -241,7 +215,7 @@ pub fn with_record<T>(
         .map(|(method, detail)| MethodRecord {
             name: &method.name,
             descriptor: &method.descriptor,
-            outcome: method.skipped.map_or(Outcome::Rewritten, outcome_of),
+            outcome: method.skipped.map_or(Outcome::Rewritten, Reason::outcome),
             reason: method.skipped,
             detail: detail.as_deref(),
             id: method.id,
@@ -273,7 +247,7 @@ struct Line<'a> {
     descriptor: Option<&'a str>,
     outcome: Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
+    reason: Option<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -344,7 +318,7 @@ mod tests {
             detail: None,
             methods: &[
                 method("run", Outcome::Rewritten, None, Some(17)),
-                method("big", Outcome::Skipped, Some("method-too-large"), None),
+                method("big", Outcome::Skipped, Some(Reason::MethodTooLarge), None),
             ],
         };
         let mut out = Vec::new();
@@ -362,34 +336,14 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_nothing_is_not_skipped() {
-        for (reason, outcome) in [
-            ("nothing-to-insert", Outcome::Unchanged),
-            ("no-code", Outcome::Unchanged),
-            ("excluded", Outcome::Excluded),
-            ("generated", Outcome::Excluded),
-            ("method-too-large", Outcome::Skipped),
-            // The agent's reasons: nobody asked for these classes to be left out.
-            ("hidden", Outcome::Skipped),
-            ("before-agent", Outcome::Skipped),
-            ("native-at-calls", Outcome::Unchanged),
-            ("native-wrapped", Outcome::Unchanged),
-            ("native-of-jdk", Outcome::Excluded),
-            ("native-loaded", Outcome::Skipped),
-        ] {
-            assert_eq!(outcome_of(reason), outcome, "{reason}");
-        }
-    }
-
-    #[test]
     fn totals_become_outcomes() {
         let totals = Totals {
             classes: 5,
             classes_rewritten: 2,
-            classes_skipped: [("not-a-class", 1), ("excluded", 1)].into(),
+            classes_skipped: [(Reason::NotAClass, 1), (Reason::Excluded, 1)].into(),
             methods: 9,
             methods_rewritten: 6,
-            methods_skipped: [("method-too-large", 2)].into(),
+            methods_skipped: [(Reason::MethodTooLarge, 2)].into(),
             ..Totals::default()
         };
         let mut tally = Tally::default();

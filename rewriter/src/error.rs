@@ -1,7 +1,7 @@
 //! What can be wrong with a class file as a whole.
 //!
 //! A fault inside one method is not an error: that method is left as it is and reported with a
-//! [`SkipReason`](crate::rewrite::SkipReason).
+//! [`Reason`](crate::rewrite::Reason).
 
 use std::fmt;
 

@@ -7,6 +7,7 @@ mod subclasses;
 
 pub use subclasses::{ClassSet, SubclassIndex};
 
+use crate::reason::Reason;
 pub use crate::runtime::{API_PACKAGE, RUNTIME_PACKAGE, is_own};
 use instrument_names::glob;
 use instrument_names::pattern::{BadPattern, Fit, Pattern};
@@ -25,37 +26,11 @@ pub struct Filter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClassVerdict {
     /// No method of it is wanted.
-    Skip(SkipReason),
+    Skip(Reason),
     /// Every method of it is wanted.
     All,
     /// Ask [`Filter::method`] for each.
     ByMethod,
-}
-
-/// Why a class or method is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// Part of our own runtime.
-    OwnRuntime,
-    /// No include pattern matches.
-    NotIncluded,
-    /// An exclude pattern matches.
-    Excluded,
-    /// Not in the set of classes given to [`Filter::restrict_to`].
-    NotASubclass,
-}
-
-impl SkipReason {
-    /// The reason's name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            SkipReason::OwnRuntime => "own-runtime",
-            SkipReason::NotIncluded => "not-included",
-            SkipReason::Excluded => "excluded",
-            SkipReason::NotASubclass => "not-a-subclass",
-        }
-    }
 }
 
 /// A pattern, and whether a class or method has fitted it; clones share that.
@@ -143,10 +118,10 @@ impl Filter {
     /// What becomes of `class` (internal name, Modified UTF-8). Without patterns this is one comparison.
     pub fn class(&self, class: &[u8]) -> ClassVerdict {
         if is_own(class) {
-            return ClassVerdict::Skip(SkipReason::OwnRuntime);
+            return ClassVerdict::Skip(Reason::OwnRuntime);
         }
         if self.restrict_to.as_ref().is_some_and(|set| !set.contains(class)) {
-            return ClassVerdict::Skip(SkipReason::NotASubclass);
+            return ClassVerdict::Skip(Reason::NotASubclass);
         }
         let mut by_method = false;
         // All are asked: each is to know that it fits something.
@@ -154,11 +129,11 @@ impl Filter {
         let (included, excluded) = (best(&self.include), best(&self.exclude));
         by_method |= excluded == Fit::Some;
         if excluded == Fit::All {
-            return ClassVerdict::Skip(SkipReason::Excluded);
+            return ClassVerdict::Skip(Reason::Excluded);
         }
         if !self.include.is_empty() {
             if included == Fit::None {
-                return ClassVerdict::Skip(SkipReason::NotIncluded);
+                return ClassVerdict::Skip(Reason::NotIncluded);
             }
             by_method |= included == Fit::Some;
         }
@@ -169,7 +144,7 @@ impl Filter {
     ///
     /// # Errors
     /// The reason why it is left out.
-    pub fn method(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Result<(), SkipReason> {
+    pub fn method(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Result<(), Reason> {
         if let ClassVerdict::Skip(reason) = self.class(class) {
             return Err(reason);
         }
@@ -178,9 +153,9 @@ impl Filter {
             |patterns: &[Watched]| patterns.iter().filter(|p| p.matches(class, name, descriptor)).count() > 0;
         let (included, excluded) = (self.include.is_empty() || any(&self.include), any(&self.exclude));
         if excluded {
-            Err(SkipReason::Excluded)
+            Err(Reason::Excluded)
         } else if !included {
-            Err(SkipReason::NotIncluded)
+            Err(Reason::NotIncluded)
         } else {
             Ok(())
         }
@@ -206,8 +181,8 @@ mod tests {
     fn no_patterns_take_everything_but_the_runtime() {
         let filter = Filter::default();
         assert_eq!(filter.class(b"com/acme/Foo"), ClassVerdict::All);
-        assert_eq!(filter.class(b"instrument/runtime/HeapProxy"), ClassVerdict::Skip(SkipReason::OwnRuntime));
-        assert_eq!(filter.class(b"instrument/api/Boundary"), ClassVerdict::Skip(SkipReason::OwnRuntime));
+        assert_eq!(filter.class(b"instrument/runtime/HeapProxy"), ClassVerdict::Skip(Reason::OwnRuntime));
+        assert_eq!(filter.class(b"instrument/api/Boundary"), ClassVerdict::Skip(Reason::OwnRuntime));
         assert_eq!(filter.class(b"instrument/Other"), ClassVerdict::All);
         assert_eq!(filter.method(b"a/B", b"run", b"()V"), Ok(()));
     }
@@ -217,9 +192,9 @@ mod tests {
         let filter = filter(&["com.acme.**", "org/Foo"], &["com/acme/gen/*"]);
         assert_eq!(filter.class(b"com/acme/Foo"), ClassVerdict::All);
         assert_eq!(filter.class(b"com/acme/gen/sub/Foo"), ClassVerdict::All);
-        assert_eq!(filter.class(b"com/acme/gen/Foo"), ClassVerdict::Skip(SkipReason::Excluded));
+        assert_eq!(filter.class(b"com/acme/gen/Foo"), ClassVerdict::Skip(Reason::Excluded));
         assert_eq!(filter.class(b"org/Foo"), ClassVerdict::All);
-        assert_eq!(filter.class(b"org/Bar"), ClassVerdict::Skip(SkipReason::NotIncluded));
+        assert_eq!(filter.class(b"org/Bar"), ClassVerdict::Skip(Reason::NotIncluded));
     }
 
     #[test]
@@ -227,8 +202,8 @@ mod tests {
         let filter = filter(&["a.*:b.*"], &["a.X:b.X"]);
         assert_eq!(filter.class(b"a/Y"), ClassVerdict::All);
         assert_eq!(filter.class(b"b/Y"), ClassVerdict::All);
-        assert_eq!(filter.class(b"b/X"), ClassVerdict::Skip(SkipReason::Excluded));
-        assert_eq!(filter.class(b"c/Y"), ClassVerdict::Skip(SkipReason::NotIncluded));
+        assert_eq!(filter.class(b"b/X"), ClassVerdict::Skip(Reason::Excluded));
+        assert_eq!(filter.class(b"c/Y"), ClassVerdict::Skip(Reason::NotIncluded));
     }
 
     #[test]
@@ -237,18 +212,18 @@ mod tests {
             filter(&["a.B#run", "a.B#get(I)", "a.C"], &["a.C#<clinit>", "a.C#set([Ljava.lang.String;)V"]);
         assert_eq!(filter.class(b"a/B"), ClassVerdict::ByMethod);
         assert_eq!(filter.class(b"a/C"), ClassVerdict::ByMethod);
-        assert_eq!(filter.class(b"a/D"), ClassVerdict::Skip(SkipReason::NotIncluded));
+        assert_eq!(filter.class(b"a/D"), ClassVerdict::Skip(Reason::NotIncluded));
         for (class, name, descriptor, expected) in [
             ("a/B", "run", "(J)Z", Ok(())),
             ("a/B", "get", "(I)Ljava/lang/Object;", Ok(())),
-            ("a/B", "get", "(J)I", Err(SkipReason::NotIncluded)),
-            ("a/B", "running", "()V", Err(SkipReason::NotIncluded)),
+            ("a/B", "get", "(J)I", Err(Reason::NotIncluded)),
+            ("a/B", "running", "()V", Err(Reason::NotIncluded)),
             ("a/C", "run", "()V", Ok(())),
-            ("a/C", "<clinit>", "()V", Err(SkipReason::Excluded)),
-            ("a/C", "set", "([Ljava/lang/String;)V", Err(SkipReason::Excluded)),
+            ("a/C", "<clinit>", "()V", Err(Reason::Excluded)),
+            ("a/C", "set", "([Ljava/lang/String;)V", Err(Reason::Excluded)),
             ("a/C", "set", "([Ljava/lang/String;)I", Ok(())),
-            ("a/D", "run", "()V", Err(SkipReason::NotIncluded)),
-            ("instrument/runtime/X", "run", "()V", Err(SkipReason::OwnRuntime)),
+            ("a/D", "run", "()V", Err(Reason::NotIncluded)),
+            ("instrument/runtime/X", "run", "()V", Err(Reason::OwnRuntime)),
         ] {
             let said = filter.method(class.as_bytes(), name.as_bytes(), descriptor.as_bytes());
             assert_eq!(said, expected, "{class}#{name}{descriptor}");
@@ -270,16 +245,16 @@ mod tests {
         index.add(b"b/Z", Some(b"a/Base"), []);
         filter.restrict_to(index.resolve(&["a.Base"]));
         assert_eq!(filter.class(b"a/Y"), ClassVerdict::All);
-        assert_eq!(filter.class(b"a/X"), ClassVerdict::Skip(SkipReason::Excluded));
-        assert_eq!(filter.class(b"b/Z"), ClassVerdict::Skip(SkipReason::NotIncluded));
-        assert_eq!(filter.class(b"a/Q"), ClassVerdict::Skip(SkipReason::NotASubclass));
+        assert_eq!(filter.class(b"a/X"), ClassVerdict::Skip(Reason::Excluded));
+        assert_eq!(filter.class(b"b/Z"), ClassVerdict::Skip(Reason::NotIncluded));
+        assert_eq!(filter.class(b"a/Q"), ClassVerdict::Skip(Reason::NotASubclass));
     }
 
     #[test]
     fn patterns_that_nothing_fits_are_known() {
         let filter = filter(&["a.**", "b.C#run", "b.Other", "a.B.get(int)"], &["a.X", "z.Z"]);
         let left = (vec!["b.C#run", "b.Other", "a.B.get(int)"], vec!["z.Z"]);
-        assert_eq!(filter.class(b"a/X"), ClassVerdict::Skip(SkipReason::Excluded));
+        assert_eq!(filter.class(b"a/X"), ClassVerdict::Skip(Reason::Excluded));
         assert_eq!(filter.class(b"a/B"), ClassVerdict::All);
         assert_eq!(filter.class(b"b/C"), ClassVerdict::ByMethod);
         assert_eq!(filter.unmatched(), left);

@@ -8,14 +8,14 @@ use crate::class_file::{ClassFile, mutf8};
 use crate::code::hooks::Reach;
 use crate::code::module_info;
 use crate::error::ClassError;
-use crate::filter::{self, ClassVerdict, Filter};
+use crate::filter::{ClassVerdict, Filter};
 use crate::library::{self, Boundary, Callee, Own};
 use crate::region::{Region, RegionFault};
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::natives::{self, Natives};
 use crate::rewrite::{
-    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Note, Outcome, RegionReport,
-    SkipReason, Transforms,
+    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Note, Outcome, Reason,
+    RegionReport, Transforms,
 };
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
 use crate::transform::own_calls::InsertCalls;
@@ -56,7 +56,7 @@ pub struct MethodRecord {
     /// Its id, if it was rewritten.
     pub id: Option<u32>,
     /// Why it was left as it is, if it was.
-    pub skipped: Option<&'static str>,
+    pub skipped: Option<Reason>,
     /// What is worth knowing of a rewritten method.
     pub notes: Vec<Note>,
 }
@@ -69,7 +69,7 @@ pub struct ClassRecord {
     /// Whether the class changed.
     pub rewritten: bool,
     /// Why the class as a whole was left as it is, if it was.
-    pub skipped: Option<&'static str>,
+    pub skipped: Option<Reason>,
     /// More about that, if there is more to say.
     pub detail: Option<String>,
     /// All methods, in order.
@@ -84,13 +84,13 @@ pub struct Totals {
     /// Classes that changed.
     pub classes_rewritten: u64,
     /// Classes left as a whole, by reason.
-    pub classes_skipped: BTreeMap<&'static str, u64>,
+    pub classes_skipped: BTreeMap<Reason, u64>,
     /// All methods.
     pub methods: u64,
     /// Methods that changed.
     pub methods_rewritten: u64,
     /// Methods left as they are in classes that were not left as a whole, by reason.
-    pub methods_skipped: BTreeMap<&'static str, u64>,
+    pub methods_skipped: BTreeMap<Reason, u64>,
     /// Methods that changed into a wrapper, because they have no room for their probes.
     pub methods_wrapped: u64,
     /// Those of them whose code has no room for other transforms either.
@@ -147,9 +147,6 @@ pub struct Instrumenter<'a> {
     buffers: Mutex<Vec<SurveyBuffers>>,
 }
 
-/// The reason for methods into which the transforms have nothing to insert.
-const UNCHANGED: &str = "nothing-to-insert";
-
 /// In place of an id: a filter left the method out, or there is no id left.
 const LEFT: u32 = 0;
 /// In place of an id: abstract or native.
@@ -162,7 +159,7 @@ pub struct Plan {
     verdict: Verdict,
     reach: Reach,
     /// Why a native method has no [wrapper](natives::wrap), if it has none.
-    without_wrapper: SkipReason,
+    without_wrapper: Reason,
     /// Whether each surveyed method is wanted; none: as the filter says.
     chosen: Option<Vec<bool>>,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
@@ -192,7 +189,7 @@ struct RecordedCall {
 enum Verdict {
     Rewrite,
     Module,
-    Leave(&'static str),
+    Leave(Reason),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -441,32 +438,32 @@ impl<'a> Instrumenter<'a> {
     }
 
     /// Why a method without code stays as it is.
-    fn without_code(&self, plan: &Plan, class: &[u8], index: u16) -> SkipReason {
-        let Ok(survey) = &plan.survey else { return SkipReason::NoCode };
+    fn without_code(&self, plan: &Plan, class: &[u8], index: u16) -> Reason {
+        let Ok(survey) = &plan.survey else { return Reason::NoCode };
         let native = survey.methods.get(usize::from(index)).filter(|method| method.is_native());
         let (Some(method), true) = (native, self.natives != Natives::Leave) else {
-            return SkipReason::NoCode;
+            return Reason::NoCode;
         };
         let (name, descriptor) = (method.name(class), method.descriptor(class));
         if self.natives == Natives::Wrapped && natives::is_wrapped(name) {
-            SkipReason::NativeWrapped
+            Reason::NativeWrapped
         } else if self.filter.method(survey.name(class), name, descriptor).is_err() {
-            SkipReason::Excluded
+            Reason::Excluded
         } else if self.natives == Natives::Wrapped {
             plan.without_wrapper
         } else {
-            SkipReason::NativeAtCalls
+            Reason::NativeAtCalls
         }
     }
 
     /// Whether a class that the filter leaves out for this reason is rewritten for the arrays that it makes.
-    fn is_for_arrays(&self, reason: filter::SkipReason) -> bool {
-        self.arrays_everywhere && reason != filter::SkipReason::OwnRuntime
+    fn is_for_arrays(&self, reason: Reason) -> bool {
+        self.arrays_everywhere && reason != Reason::OwnRuntime
     }
 
     /// Whether a class that the filter leaves out for this reason is rewritten for calls of one's own.
-    fn is_for_calls(&self, reason: filter::SkipReason, survey: &Survey, class: &[u8]) -> bool {
-        reason != filter::SkipReason::OwnRuntime
+    fn is_for_calls(&self, reason: Reason, survey: &Survey, class: &[u8]) -> bool {
+        reason != Reason::OwnRuntime
             && survey.methods.iter().any(|method| self.is_called_in(survey, method, class))
     }
 
@@ -505,9 +502,7 @@ impl<'a> Instrumenter<'a> {
         totals.classes += 1;
         totals.classes_rewritten += u64::from(rewritten);
         self.modules += u64::from(plan.verdict == Verdict::Module && at.name() == b"module-info.class");
-        if self.instrumented.is_none()
-            && plan.verdict == Verdict::Leave(SkipReason::AlreadyInstrumented.as_str())
-        {
+        if self.instrumented.is_none() && plan.verdict == Verdict::Leave(Reason::AlreadyInstrumented) {
             self.instrumented = Some(at.to_string());
         }
         let reports = plan.regions.take().unwrap_or_default();
@@ -525,8 +520,8 @@ impl<'a> Instrumenter<'a> {
             let mut refused = 0;
             for report in plan.reports() {
                 let reason = match report.event {
-                    MethodEvent::Skipped(reason) => reason.as_str(),
-                    MethodEvent::Unchanged => UNCHANGED,
+                    MethodEvent::Skipped(reason) => reason,
+                    MethodEvent::Unchanged => Reason::NothingToInsert,
                     MethodEvent::Rewritten(note) => {
                         totals.methods_wrapped +=
                             u64::from(matches!(note, Note::Wrapped | Note::WrappedBare));
@@ -539,7 +534,7 @@ impl<'a> Instrumenter<'a> {
             }
             let left = plan.ids.iter().filter(|id| **id == LEFT).count();
             if left > 0 {
-                *totals.methods_skipped.entry(SkipReason::Excluded.as_str()).or_default() += left as u64;
+                *totals.methods_skipped.entry(Reason::Excluded).or_default() += left as u64;
             }
             // A method without code is reported as skipped, too.
             totals.methods_rewritten += (plan.ids.len() - left).saturating_sub(refused) as u64;
@@ -585,7 +580,7 @@ impl<'a> Instrumenter<'a> {
         let outcome = rewriter.rewrite(class, choose, out);
         let mut reports = rewriter.reports().to_vec();
         for report in &mut reports {
-            if report.event == MethodEvent::Skipped(SkipReason::NoCode) {
+            if report.event == MethodEvent::Skipped(Reason::NoCode) {
                 report.event = MethodEvent::Skipped(self.without_code(plan, class, report.index));
             }
         }
@@ -594,7 +589,7 @@ impl<'a> Instrumenter<'a> {
         }
         lock(&self.rewriters).push(rewriter);
         // The survey has read the same bytes without an error.
-        let outcome = outcome.unwrap_or(Outcome::Skipped(SkipReason::NotAClass));
+        let outcome = outcome.unwrap_or(Outcome::Skipped(Reason::NotAClass));
         let _ = plan.result.set((outcome, reports));
         outcome == Outcome::Rewritten
     }
@@ -606,8 +601,8 @@ impl Plan {
         self.reach = reach;
     }
 
-    /// Leaves the class as it is, for this reason: one that [the account](crate::account) knows.
-    pub fn leave(&mut self, reason: &'static str) {
+    /// Leaves the class as it is, for this reason.
+    pub fn leave(&mut self, reason: Reason) {
         self.verdict = Verdict::Leave(reason);
     }
 
@@ -617,7 +612,7 @@ impl Plan {
         &mut self,
         class: &[u8],
         wanted: impl Fn(&[u8], &[u8]) -> bool,
-        reason: impl FnOnce() -> SkipReason,
+        reason: impl FnOnce() -> Reason,
     ) {
         let Ok(survey) = &self.survey else { return };
         let is_bare = |method: &MethodSurvey| {
@@ -637,12 +632,12 @@ impl Plan {
     }
 
     /// Why the class as a whole was left as it is, if it was.
-    fn skipped(&self, rewritten: bool) -> Option<&'static str> {
+    fn skipped(&self, rewritten: bool) -> Option<Reason> {
         match (&self.survey, self.verdict, self.result.get()) {
-            (Err(_), ..) => Some(SkipReason::NotAClass.as_str()),
+            (Err(_), ..) => Some(Reason::NotAClass),
             (_, Verdict::Leave(reason), _) => Some(reason),
-            (_, Verdict::Module, _) if !rewritten => Some(SkipReason::NotCode.as_str()),
-            (_, _, Some((Outcome::Skipped(reason), _))) => Some(reason.as_str()),
+            (_, Verdict::Module, _) if !rewritten => Some(Reason::NotCode),
+            (_, _, Some((Outcome::Skipped(reason), _))) => Some(*reason),
             _ => None,
         }
     }
@@ -667,18 +662,18 @@ impl Plan {
         };
         let methods = surveyed.iter().enumerate().map(|(position, method)| {
             let id = self.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
-            let left = if method.has_code { SkipReason::Excluded } else { SkipReason::NoCode };
+            let left = if method.has_code { Reason::Excluded } else { Reason::NoCode };
             let mut record = MethodRecord {
                 name: mutf8::escape(method.name(class)),
                 descriptor: mutf8::escape(method.descriptor(class)),
                 id,
-                skipped: skipped.or((id.is_none()).then_some(left.as_str())),
+                skipped: skipped.or((id.is_none()).then_some(left)),
                 notes: Vec::new(),
             };
             for report in self.reports().iter().filter(|report| report.index == method.index) {
                 match report.event {
-                    MethodEvent::Skipped(reason) => record.skipped = Some(reason.as_str()),
-                    MethodEvent::Unchanged => record.skipped = Some(UNCHANGED),
+                    MethodEvent::Skipped(reason) => record.skipped = Some(reason),
+                    MethodEvent::Unchanged => record.skipped = Some(Reason::NothingToInsert),
                     MethodEvent::Rewritten(note) => record.notes.push(note),
                 }
             }
@@ -706,14 +701,12 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let survey = Survey::of(class, &mut buffers);
         lock(&self.buffers).push(buffers);
         let verdict = match &survey {
-            Err(_) => Verdict::Leave(SkipReason::NotAClass.as_str()),
+            Err(_) => Verdict::Leave(Reason::NotAClass),
             // Only the outermost archive can be on a module path. Include patterns speak of classes, so they do
             // not keep its descriptor from being extended; an exclude pattern that matches it does.
-            Ok(survey) if survey.refusal == Some(SkipReason::NotCode) && at.depth() <= 1 => {
+            Ok(survey) if survey.refusal == Some(Reason::NotCode) && at.depth() <= 1 => {
                 match self.filter.class(survey.name(class)) {
-                    ClassVerdict::Skip(reason @ filter::SkipReason::Excluded) => {
-                        Verdict::Leave(reason.name())
-                    }
+                    ClassVerdict::Skip(reason @ Reason::Excluded) => Verdict::Leave(reason),
                     _ => Verdict::Module,
                 }
             }
@@ -721,9 +714,9 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 (ClassVerdict::Skip(reason), _)
                     if !self.is_for_arrays(reason) && !self.is_for_calls(reason, survey, class) =>
                 {
-                    Verdict::Leave(reason.name())
+                    Verdict::Leave(reason)
                 }
-                (_, Some(reason)) => Verdict::Leave(reason.as_str()),
+                (_, Some(reason)) => Verdict::Leave(reason),
                 _ => Verdict::Rewrite,
             },
         };
@@ -737,7 +730,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             verdict,
             library_calls,
             reach: Reach::Direct,
-            without_wrapper: SkipReason::NoCode,
+            without_wrapper: Reason::NoCode,
             chosen: None,
             ids: Vec::new(),
             calls: Vec::new(),

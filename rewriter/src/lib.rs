@@ -126,9 +126,9 @@
 //! | what is wrong | what says it |
 //! |---|---|
 //! | the bytes are no class file | [`ClassError`]: the rule, the offset, the structure of JVMS chapter 4 |
-//! | a method, or a class as a whole, cannot be rewritten | [`rewrite::SkipReason`] in the outcome and the reports; it stays as it is |
+//! | a method, or a class as a whole, cannot be rewritten | [`reason::Reason`] in the outcome and the reports; it stays as it is |
 //! | the archive cannot be read, contradicts itself or reaches a limit | [`archive::ArchiveError`]: the entry and the reason |
-//! | an entry of an archive cannot be looked into | [`archive::Skipped`] in the outcome; it stays as it is |
+//! | an entry of an archive cannot be looked into | [`archive::Unread`] in the outcome; it stays as it is |
 //! | a call that no class file can hold | [`transform::own_calls::BadCall`] |
 //!
 //! # What is promised
@@ -160,6 +160,7 @@
 //! | | [`executions`] | where executions of lines and branches are counted |
 //! | | [`library`] | which calls lead out of what is rewritten |
 //! | | [`remote_methods`] | which methods can be called from other processes |
+//! | | [`reason`] | why something is left as it is: a closed list |
 //! | | [`survey`] | what a class is, before it is touched |
 //! | | [`account`] | what became of every class and method, as JSON lines |
 //!
@@ -177,6 +178,7 @@ pub mod executions;
 pub mod filter;
 pub mod instrumenter;
 pub mod library;
+pub mod reason;
 pub mod region;
 pub mod remote_methods;
 pub mod rewrite;

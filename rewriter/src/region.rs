@@ -6,6 +6,7 @@
 //! | `com.acme.Foo:12-17`, `com.acme.Foo:12` | the code from the first to the last instruction of these source lines, by LineNumberTable (JVMS 4.7.12) |
 
 use crate::class_file::{ClassFile, CodeAttribute, mutf8};
+use crate::reason::Reason;
 use instrument_names::glob::Glob;
 use instrument_names::pattern::{MethodPattern, class_and_method};
 use std::fmt;
@@ -51,7 +52,7 @@ pub enum RegionFault {
     /// Several methods fit: their names and descriptors.
     Ambiguous(Vec<String>),
     /// The method was left as it is: excluded, or skipped with this reason.
-    MethodLeft(&'static str),
+    MethodLeft(Reason),
     /// Another region has instructions in common with it.
     Overlaps,
     /// Nothing leads to its first instruction from outside.

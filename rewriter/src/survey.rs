@@ -3,7 +3,7 @@
 use crate::class_file::instruction::{Switch, u2};
 use crate::class_file::opcode::{self, INFO, Operands};
 use crate::class_file::{ClassFile, CodeAttribute, ConstantPool, Tag, member};
-use crate::code::{SkipReason, may_have_code, refusal};
+use crate::code::{Reason, may_have_code, refusal};
 use crate::error::ClassError;
 use instrument_names::id_map::MethodInfo;
 
@@ -42,7 +42,7 @@ pub struct Survey {
     /// All methods, in the order of the class.
     pub methods: Vec<MethodSurvey>,
     /// Why the class as a whole will be left as it is.
-    pub refusal: Option<SkipReason>,
+    pub refusal: Option<Reason>,
 }
 
 /// Memory that is used for one class after the other.

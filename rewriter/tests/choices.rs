@@ -2,9 +2,7 @@
 
 use crate::common::classes::{class, code, code_with, hooks, implementing, instructions, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;
-use instrument_rewriter::rewrite::{
-    Choice, ClassRewriter, MethodEvent, Note, Outcome, SkipReason, Transforms,
-};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Note, Outcome, Reason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method, Placed, Value};
 use std::sync::{Arc, Mutex};
@@ -139,7 +137,7 @@ fn a_method_that_is_nothing_for_a_transform_is_not_looked_at() {
         let outcome = rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut Vec::new()).unwrap();
         assert_eq!(outcome, Outcome::Unchanged);
         match events(&rewriter)[..] {
-            [MethodEvent::Skipped(SkipReason::BadExceptionTable)] => true,
+            [MethodEvent::Skipped(Reason::BadExceptionTable)] => true,
             [MethodEvent::Unchanged] => false,
             ref other => panic!("{other:?}"),
         }
@@ -283,7 +281,7 @@ fn locals_of_ones_own_come_behind_parameters_that_have_theirs() {
         rewriter.rewrite(&bytes, |_| Choice::Rewrite(1), &mut Vec::new()).unwrap();
         events(&rewriter)
     };
-    let refused = [MethodEvent::Skipped(SkipReason::BadCode)];
+    let refused = [MethodEvent::Skipped(Reason::BadCode)];
     for (flags, slots) in [(STATIC, 2), (1, 3)] {
         assert_eq!(of(flags, slots, NONE, Some(Arc::new(AtThrow))), [], "{flags}");
         assert_eq!(of(flags, slots - 1, NONE, Some(Arc::new(AtThrow))), refused, "{flags}");

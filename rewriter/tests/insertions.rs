@@ -4,9 +4,7 @@
 use crate::common::classes::{class, code, code_with, implementing, instructions, listing, with_entries};
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::remote_methods::RemoteIndex;
-use instrument_rewriter::rewrite::{
-    Choice, ClassRewriter, MethodEvent, Note, Outcome, SkipReason, Transforms,
-};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Note, Outcome, Reason, Transforms};
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
 use std::sync::Arc;
 
@@ -75,7 +73,7 @@ fn a_wide_constant_takes_the_last_two_indices_of_a_pool() {
     let (_, outcome, out) = with_room(8);
     assert_eq!(outcome, Outcome::Rewritten);
     assert_eq!(instructions(&out, "m:()V")[0], "ldc2_w long 7");
-    let full = MethodEvent::Skipped(SkipReason::ConstantPoolFull);
+    let full = MethodEvent::Skipped(Reason::ConstantPoolFull);
     for room in 0..8 {
         let (rewriter, outcome, _) = with_room(room);
         assert_eq!(outcome, Outcome::Unchanged, "{room}");
@@ -251,7 +249,7 @@ fn finalizers_that_only_return_stay() {
     };
     assert_eq!(
         of("()V", &[RETURN]),
-        (Outcome::Unchanged, vec![MethodEvent::Skipped(SkipReason::EmptyFinalizer)])
+        (Outcome::Unchanged, vec![MethodEvent::Skipped(Reason::EmptyFinalizer)])
     );
     assert_eq!(of("()V", &[0, RETURN]), (Outcome::Rewritten, vec![]));
     assert_eq!(of("(I)V", &[RETURN]), (Outcome::Rewritten, vec![]));
@@ -301,7 +299,7 @@ fn constants_behind_the_end_of_the_pool_are_refused() {
     let others = [(vec![15, 1], &[][..]), (vec![17, 255, 255], &[]), (vec![18, 255, 255], &[])];
     for (front, behind) in pairs.into_iter().chain(singles).chain(others) {
         assert_eq!(of(&front, count - 1, behind), Outcome::Rewritten, "{front:?}");
-        assert_eq!(of(&front, count, behind), Outcome::Skipped(SkipReason::BadConstantIndex), "{front:?}");
+        assert_eq!(of(&front, count, behind), Outcome::Skipped(Reason::BadConstantIndex), "{front:?}");
     }
 }
 

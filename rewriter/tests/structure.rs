@@ -4,7 +4,7 @@
 
 use crate::structural::oracle::Seen;
 use crate::structural::{FORMS, check_outcome, corpus, id_of};
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, Reason};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ struct Account {
     classes: usize,
     rewritten: usize,
     seen: Seen,
-    skipped: BTreeMap<SkipReason, usize>,
+    skipped: BTreeMap<Reason, usize>,
     faults: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl Account {
             };
             if let Outcome::Skipped(reason) = outcome {
                 // What a JDK or a library ships is valid.
-                if matches!(reason, SkipReason::BadConstantIndex | SkipReason::BadMaxStack) {
+                if matches!(reason, Reason::BadConstantIndex | Reason::BadMaxStack) {
                     this.faults.push(format!("{name}: left as {reason}"));
                 }
                 *this.skipped.entry(reason).or_default() += 1;

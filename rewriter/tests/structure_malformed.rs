@@ -9,14 +9,14 @@ use crate::structural::programs::{Constructor, Statement, class};
 use crate::structural::{FORMS, check_outcome, id_of};
 use instrument_rewriter::class_file::instruction::Instructions;
 use instrument_rewriter::class_file::{ClassFile, CodeAttribute, Tag, find_attribute};
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, Reason, Transforms};
 use std::time::{Duration, Instant};
 
 /// No class may take longer, even in an unoptimised build on a busy machine; most take milliseconds.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// What became of the methods of a class: its outcome, and the reasons.
-fn reasons(bytes: &[u8], form: Transforms) -> Result<(Outcome, Vec<SkipReason>), String> {
+fn reasons(bytes: &[u8], form: Transforms) -> Result<(Outcome, Vec<Reason>), String> {
     let started = Instant::now();
     let mut rewriter = ClassRewriter::new(form);
     rewriter.leave_invalid();
@@ -65,7 +65,7 @@ fn spoiled(major: u16, change: impl FnOnce(&mut Code)) -> Vec<u8> {
     class.to_bytes()
 }
 
-fn only_reason(bytes: &[u8]) -> Option<SkipReason> {
+fn only_reason(bytes: &[u8]) -> Option<Reason> {
     let (outcome, reasons) = reasons(bytes, FORMS[2]).unwrap();
     assert!(reasons.len() <= 1);
     assert_eq!(outcome == Outcome::Unchanged, reasons.len() == 1, "{outcome:?} {reasons:?}");
@@ -97,7 +97,7 @@ fn code_that_cannot_be_decoded_is_left() {
             code.rows.clear();
             change(code);
         });
-        assert_eq!(only_reason(&bytes), Some(SkipReason::BadCode), "{name}");
+        assert_eq!(only_reason(&bytes), Some(Reason::BadCode), "{name}");
     }
 }
 
@@ -116,7 +116,7 @@ fn hostile_switches_are_left() {
             code.code = vec![0x1a, opcode, 0, 0];
             words.iter().for_each(|word: &i32| code.code.extend(word.to_be_bytes()));
         });
-        assert_eq!(only_reason(&bytes), Some(SkipReason::BadCode), "{opcode} {words:?}");
+        assert_eq!(only_reason(&bytes), Some(Reason::BadCode), "{opcode} {words:?}");
     }
 }
 
@@ -139,7 +139,7 @@ fn bad_exception_tables_are_left() {
         Row { start: 0xffff, end: 0xffff, handler: 0, catch_type: 0xffff },
     ] {
         let bytes = spoiled(52, |code| code.rows = vec![row]);
-        assert_eq!(only_reason(&bytes), Some(SkipReason::BadExceptionTable), "{row:?}");
+        assert_eq!(only_reason(&bytes), Some(Reason::BadExceptionTable), "{row:?}");
     }
 }
 
@@ -179,7 +179,7 @@ fn stacks_deeper_than_max_stack_are_left() {
         (spoiled(52, |code| code.max_stack = 0), false),
         (spoiled(49, |code| code.max_stack = 0), false),
     ] {
-        let right = if is_valid { Outcome::Rewritten } else { Outcome::Skipped(SkipReason::BadMaxStack) };
+        let right = if is_valid { Outcome::Rewritten } else { Outcome::Skipped(Reason::BadMaxStack) };
         assert_eq!(reasons(&bytes, FORMS[0]).unwrap().0, right, "{bytes:?}");
     }
 }
@@ -225,14 +225,14 @@ fn constants_behind_the_end_of_the_pool_are_left() {
         }
     }
     let ldc = shallow(52, false, &[INT], &[0x57, 0x12, 0xff, 0x57, 0x1a, 0xac]);
-    assert_eq!(reasons(&ldc, events).unwrap().0, Outcome::Skipped(SkipReason::BadConstantIndex));
+    assert_eq!(reasons(&ldc, events).unwrap().0, Outcome::Skipped(Reason::BadConstantIndex));
     assert!(places.len() > 30, "{} places", places.len());
     for place in places {
         let mut bytes = sound.clone();
         bytes[place..place + 2].copy_from_slice(&pool.count().to_be_bytes());
         // A name that is missing may be an error earlier; what must not be is a class with another meaning.
         match reasons(&bytes, events) {
-            Err(_) | Ok((Outcome::Skipped(SkipReason::BadConstantIndex), _)) => {}
+            Err(_) | Ok((Outcome::Skipped(Reason::BadConstantIndex), _)) => {}
             other => panic!("index at {place} (pool ends at {}): {other:?}", pool.end()),
         }
     }
@@ -257,9 +257,9 @@ fn odd_exception_tables_are_rewritten() {
             for form in FORMS {
                 // A handler without a frame of one value has none to copy: then the reason is the frames.
                 let (outcome, reasons) = reasons(&bytes, form).unwrap();
-                let bad_frames = reasons == [SkipReason::BadStackMap];
+                let bad_frames = reasons == [Reason::BadStackMap];
                 // The last of them.
-                let bad_index = outcome == Outcome::Skipped(SkipReason::BadConstantIndex);
+                let bad_index = outcome == Outcome::Skipped(Reason::BadConstantIndex);
                 assert!(
                     outcome == Outcome::Rewritten || bad_frames || bad_index || !form.method_events,
                     "{outcome:?} {reasons:?}"
@@ -291,13 +291,13 @@ fn bad_frames_are_left() {
             let at = code.attributes.iter().position(|a| a.info.len() != 6).unwrap();
             code.attributes[at].info = info.to_vec();
         });
-        assert_eq!(only_reason(&bytes), Some(SkipReason::BadStackMap), "{name}");
+        assert_eq!(only_reason(&bytes), Some(Reason::BadStackMap), "{name}");
     }
     let bytes = spoiled(52, |code| {
         let frames = code.attributes.iter().find(|a| a.info.len() != 6).unwrap().clone();
         code.attributes.push(frames);
     });
-    assert_eq!(only_reason(&bytes), Some(SkipReason::BadStackMap), "two tables");
+    assert_eq!(only_reason(&bytes), Some(Reason::BadStackMap), "two tables");
 }
 
 /// Before version 50 a StackMapTable is an attribute that nobody knows (JVMS 4.7.4): it stays what it was, whatever is in it.
@@ -337,7 +337,7 @@ fn code_where_none_belongs() {
     };
     for flags in [0x0109, 0x0409] {
         let bytes = with(&|class| class.methods[0].flags = flags);
-        assert_eq!(only_reason(&bytes), Some(SkipReason::NoCode));
+        assert_eq!(only_reason(&bytes), Some(Reason::NoCode));
     }
     // Only the first of two Code attributes counts.
     let twice = with(&|class| {
@@ -440,13 +440,13 @@ fn limits_of_the_format() {
         let (outcome, reasons) = reasons(&bytes, FORMS[0]).unwrap();
         match outcome {
             Outcome::Rewritten => assert!(room >= 10),
-            _ => assert_eq!(reasons, [SkipReason::ConstantPoolFull], "{room}"),
+            _ => assert_eq!(reasons, [Reason::ConstantPoolFull], "{room}"),
         }
     }
     let deep = spoiled(52, |code| code.max_stack = 65_535);
-    assert_eq!(only_reason(&deep), Some(SkipReason::MaxStack));
+    assert_eq!(only_reason(&deep), Some(Reason::MaxStack));
     let rows = spoiled(52, |code| code.rows = vec![code.rows[0]; 65_535]);
-    assert_eq!(only_reason(&rows), Some(SkipReason::ExceptionTableFull));
+    assert_eq!(only_reason(&rows), Some(Reason::ExceptionTableFull));
 
     // The code: entry and exit need 8 bytes, the unwind handler 5.
     let long = |length: usize| {
@@ -459,10 +459,10 @@ fn limits_of_the_format() {
     for length in 65_400..=65_535 {
         let reason = only_reason(&long(length));
         let fits = length + 4 + 4 + 5 <= 65_535;
-        assert_eq!(reason, (!fits).then_some(SkipReason::MethodTooLarge), "{length}");
+        assert_eq!(reason, (!fits).then_some(Reason::MethodTooLarge), "{length}");
     }
-    assert_eq!(only_reason(&long(65_536)), Some(SkipReason::MethodTooLarge));
-    assert_eq!(only_reason(&long(200_000)), Some(SkipReason::MethodTooLarge));
+    assert_eq!(only_reason(&long(65_536)), Some(Reason::MethodTooLarge));
+    assert_eq!(only_reason(&long(200_000)), Some(Reason::MethodTooLarge));
 }
 
 /// Large tables that make a naive loop over pairs take minutes.
@@ -487,7 +487,7 @@ fn large_tables_take_no_time() {
         code.rows = (10_000..12_500).map(row).collect();
     });
     for form in FORMS {
-        let allocates = form.allocation.then_some(SkipReason::UnknownReceiver);
+        let allocates = form.allocation.then_some(Reason::UnknownReceiver);
         assert_eq!(reasons(&bytes, form).unwrap().1.first().copied(), allocates);
     }
     // Every conditional branch needs a trampoline, and there are many places for one.
@@ -556,7 +556,7 @@ fn classes_that_another_version_rewrote_are_left_alone() {
         body.op(&[0xb1]);
         builder.method(9, "m", "()V", &body).unwrap();
         let (outcome, _) = reasons(&builder.build(), Transforms::ALL).unwrap();
-        let refused = Outcome::Skipped(SkipReason::AlreadyInstrumented);
+        let refused = Outcome::Skipped(Reason::AlreadyInstrumented);
         assert_eq!(outcome, if left { refused } else { Outcome::Rewritten }, "{name}");
     }
 }

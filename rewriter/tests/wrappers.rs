@@ -6,8 +6,7 @@ use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::RemoteIndex;
 use instrument_rewriter::rewrite::{
-    Choice, ClassRewriter, LargeMethods, MethodEvent, Note, Outcome, SkipReason, Transforms, module_info,
-    natives,
+    Choice, ClassRewriter, LargeMethods, MethodEvent, Note, Outcome, Reason, Transforms, module_info, natives,
 };
 use instrument_rewriter::text;
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
@@ -32,7 +31,7 @@ fn is_as_committed(name: &str, text: &str) {
     assert!(text == expected, "{name}:\n{}", text::diff(&expected, text));
 }
 
-fn wrap(bytes: &[u8]) -> Result<u16, SkipReason> {
+fn wrap(bytes: &[u8]) -> Result<u16, Reason> {
     let mut out = b"before".to_vec();
     let result = natives::wrap(bytes, |_, _| true, &mut out);
     assert_eq!(out == b"before", !matches!(result, Ok(1..)), "{result:?}");
@@ -75,7 +74,7 @@ fn native_methods_get_wrappers() {
     let out = out.strip_prefix(b"before").expect("what was there stays");
     is_as_committed("Natives.wrapped.txt", &listing(out));
     // What the wrappers call is there; a second wrapper would call the first one's native method.
-    assert_eq!(wrap(out), Err(SkipReason::AlreadyInstrumented));
+    assert_eq!(wrap(out), Err(Reason::AlreadyInstrumented));
     assert!(natives::is_wrapped(b"instrument$native$sum") && !natives::is_wrapped(b"native$sum"));
 }
 
@@ -102,15 +101,15 @@ fn native_methods_stay_in_classes_that_cannot_change() {
         let at = NATIVES.windows(4).position(|four| four == from).unwrap();
         [&NATIVES[..at], to, &NATIVES[at + 4..]].concat()
     };
-    assert_eq!(wrap(&NATIVES[..100]), Err(SkipReason::NotAClass));
-    assert_eq!(wrap(&with(&[0, 0, 0, 52], &[0, 0, 0, 200])), Err(SkipReason::UnsupportedVersion));
+    assert_eq!(wrap(&NATIVES[..100]), Err(Reason::NotAClass));
+    assert_eq!(wrap(&with(&[0, 0, 0, 52], &[0, 0, 0, 200])), Err(Reason::UnsupportedVersion));
     assert_eq!(
         wrap(&with_class_flags(NATIVES, |flags| flags | 0x0200)),
-        Err(SkipReason::BadCode),
+        Err(Reason::BadCode),
         "an interface"
     );
     // A native method with code, and one that is abstract as well, which the JVM refuses.
-    assert_eq!(wrap(&with_method_flags(NATIVES, "own", 0x0100)), Err(SkipReason::BadCode));
+    assert_eq!(wrap(&with_method_flags(NATIVES, "own", 0x0100)), Err(Reason::BadCode));
     let abstract_too = |name: &[u8], _: &[u8]| name == b"twice";
     let bytes = with_method_flags(NATIVES, "twice", 0x0500);
     assert_eq!(natives::wrap(&bytes, abstract_too, &mut Vec::new()), Ok(0));
@@ -121,7 +120,7 @@ fn native_methods_stay_in_classes_that_cannot_change() {
     for (finder, refused) in
         [("com/sun/jna/Native", true), ("org/bridj/BridJ", true), ("com/sun/jna/Other", false)]
     {
-        let expected = if refused { Err(SkipReason::NativeByReflection) } else { Ok(7) };
+        let expected = if refused { Err(Reason::NativeByReflection) } else { Ok(7) };
         assert_eq!(wrap(&with_text(NATIVES, finder)), expected, "{finder}");
     }
 }
@@ -194,7 +193,7 @@ fn a_body_without_room_for_other_transforms_is_as_it_was() {
 #[test]
 fn methods_that_cannot_move_stay() {
     let large = |name, descriptor| (PUBLIC, name, descriptor, code(1, 2, &nops(65_534, &[RETURN]), &[]));
-    let left = (Outcome::Unchanged, Vec::new(), vec![(0, MethodEvent::Skipped(SkipReason::MethodTooLarge))]);
+    let left = (Outcome::Unchanged, Vec::new(), vec![(0, MethodEvent::Skipped(Reason::MethodTooLarge))]);
     let plain = [large("a", "()V")];
     assert_eq!(wrapped(&class(51, 0x0601, &[], &plain), METHOD_EVENTS), left, "an interface");
     let (outcome, out, _) = wrapped(&class(52, 0x0601, &[], &plain), METHOD_EVENTS);
@@ -281,8 +280,8 @@ fn code_that_cannot_be_read_gets_no_wrapper() {
         info
     };
     let left = |reason| (Outcome::Unchanged, Vec::new(), vec![(0, MethodEvent::Skipped(reason))]);
-    assert_eq!(of(with_frames(100)), left(SkipReason::BadStackMap));
-    assert_eq!(of(with_frames(65_520)), left(SkipReason::MethodTooLarge));
+    assert_eq!(of(with_frames(100)), left(Reason::BadStackMap));
+    assert_eq!(of(with_frames(65_520)), left(Reason::MethodTooLarge));
     // The other transforms have no room, either: nobody reads the frames.
     let (outcome, _, events) = of(with_frames(65_529));
     assert_eq!((outcome, events), (Outcome::Rewritten, vec![(0, MethodEvent::Rewritten(Note::WrappedBare))]));

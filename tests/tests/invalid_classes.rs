@@ -13,6 +13,7 @@ use instrument_names::id_map::IdMap;
 use instrument_rewriter::archive::Location;
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::instrumenter::{ClassRecord, Instrumenter, Runtime};
+use instrument_rewriter::reason::Reason;
 use instrument_rewriter::rewrite::Transforms;
 use instrument_tests::changed_classes::{Places, Random, classes_of, mutate};
 use instrument_tests::corpus::Corpus;
@@ -45,7 +46,7 @@ struct Subject {
 /// Whether the account names the class, or a method that could have been rewritten.
 fn names(record: &ClassRecord) -> bool {
     let methods = record.methods.iter().filter_map(|method| method.skipped);
-    record.skipped.is_some() || methods.into_iter().any(|reason| reason != "no-code")
+    record.skipped.is_some() || methods.into_iter().any(|reason| reason != Reason::NoCode)
 }
 
 /// The subjects as they are after rewriting, none where they stay the same; and which of them the account names.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use instrument_rewriter::class_file::ClassFile;
-use instrument_rewriter::rewrite::{SkipReason, natives};
+use instrument_rewriter::rewrite::{Reason, natives};
 use instrument_tests::agent::{self, Outcome};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, Run, root};
@@ -334,13 +334,13 @@ fn what_cannot_have_wrappers_is_left_with_its_reason() -> Result<()> {
     let read = |name: &str| fs::read(bench.classes().join(format!("p_q/{name}.class")));
     let (mapped, exported) = (read("Mapped")?, read("Exported")?);
     let mut out = Vec::new();
-    assert_eq!(natives::wrap(&mapped, |_, _| true, &mut out), Err(SkipReason::NativeByReflection));
+    assert_eq!(natives::wrap(&mapped, |_, _| true, &mut out), Err(Reason::NativeByReflection));
     assert_eq!(natives::wrap(&mapped, |_, _| false, &mut out), Ok(0));
-    assert_eq!(natives::wrap(&exported[..99], |_, _| true, &mut out), Err(SkipReason::NotAClass));
+    assert_eq!(natives::wrap(&exported[..99], |_, _| true, &mut out), Err(Reason::NotAClass));
     assert!(out.is_empty());
     assert_eq!(natives::wrap(&exported, |name, _| name == b"add", &mut out), Ok(2));
     let wrapped = std::mem::take(&mut out);
-    assert_eq!(natives::wrap(&wrapped, |_, _| true, &mut out), Err(SkipReason::AlreadyInstrumented));
+    assert_eq!(natives::wrap(&wrapped, |_, _| true, &mut out), Err(Reason::AlreadyInstrumented));
     // Whatever is in the file, what comes out is whole, or nothing.
     for at in 0..exported.len() {
         for change in [0x01, 0x80, 0xff] {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use anyhow::{Result, ensure};
 use instrument_rewriter::class_file::descriptor::field_slots;
 use instrument_rewriter::class_file::instruction::Instructions;
-use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, Reason, Transforms};
 use instrument_rewriter::transform::own_calls::{
     BadCall, Call, Calls, InsertCalls, Method, Operation, Value,
 };
@@ -165,11 +165,9 @@ fn real_classes_with_calls_everywhere_pass_the_verifier() -> Result<()> {
                 }
                 for report in rewriter.reports() {
                     match report.event {
-                        MethodEvent::Skipped(SkipReason::NoCode) => {}
+                        MethodEvent::Skipped(Reason::NoCode) => {}
                         // Twice as many instructions have no room everywhere.
-                        MethodEvent::Skipped(SkipReason::MethodTooLarge | SkipReason::JumpOverflow) => {
-                            left += 1
-                        }
+                        MethodEvent::Skipped(Reason::MethodTooLarge | Reason::JumpOverflow) => left += 1,
                         MethodEvent::Skipped(reason) => faults.push(format!("{class}: {reason}")),
                         _ => {}
                     }

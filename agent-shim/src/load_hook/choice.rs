@@ -6,13 +6,11 @@ use crate::heap;
 use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::library::{self, Own, Resolved};
+use instrument_rewriter::reason::Reason;
 use instrument_rewriter::transform::parks::LOCK_SUPPORT;
 use instrument_rewriter::transform::rmi;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// The reason for the launcher of Spring Boot archives.
-const LAUNCHER: &str = "archive-launcher";
 
 /// What the agent rewrites, as far as names tell: a class that is called need not be loaded yet.
 pub(super) struct OwnByName {
@@ -34,15 +32,15 @@ impl Own for OwnByName {
 }
 
 /// Why the rules leave a class as it is, if they do.
-fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<&'static str> {
+fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<Reason> {
     if class_rules::is_generated(class) {
-        Some("generated")
+        Some(Reason::Generated)
     } else if origin == Origin::Jdk
         && (library::jdk::is_needed_by_probes(class) || class_rules::runs_virtual_threads(class))
     {
-        Some("needed-by-probes")
+        Some(Reason::NeededByProbes)
     } else if class_rules::is_launcher(class) && !filter.has_includes() {
-        Some(LAUNCHER)
+        Some(Reason::ArchiveLauncher)
     } else {
         None
     }
@@ -91,7 +89,7 @@ impl LoadHook {
             return false;
         }
         let left = self.left(origin, class);
-        if left == Some(LAUNCHER) {
+        if left == Some(Reason::ArchiveLauncher) {
             self.launcher_left.store(true, Relaxed);
         }
         if let (Some(reason), Some(report)) = (left, &self.report) {
@@ -116,7 +114,7 @@ impl LoadHook {
     }
 
     /// The class stays as it is because of its loader; its name for people.
-    pub(crate) fn left_unreachable(&self, class: &[u8], reason: &'static str) -> String {
+    pub(crate) fn left_unreachable(&self, class: &[u8], reason: Reason) -> String {
         let class = mutf8::escape(class);
         if let Some(report) = &self.report {
             write(report, |report| report.left(&class, reason));
@@ -143,9 +141,9 @@ impl LoadHook {
     }
 
     /// Why a class stays as it is, if it does: by the user's `no-rewrite`, or by the rules.
-    fn left(&self, origin: Origin, class: &[u8]) -> Option<&'static str> {
+    fn left(&self, origin: Origin, class: &[u8]) -> Option<Reason> {
         match self.untouched.class(class) {
-            ClassVerdict::Skip(reason) => Some(reason.name()),
+            ClassVerdict::Skip(reason) => Some(reason),
             _ => left(self.filter, origin, class),
         }
     }

@@ -4,7 +4,7 @@
 use super::LoadHook;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::rmi_internals;
-use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Choice, ClassRewriter as PlainRewriter, Outcome, Reason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl LoadHook {
         match rmi_internals::rewrite_internal(class) {
             Ok(out) => Some(out),
             // It came so from `instrument jdk-patch`, with the same hooks.
-            Err(SkipReason::AlreadyInstrumented) => None,
+            Err(Reason::AlreadyInstrumented) => None,
             Err(reason) => {
                 self.rmi_differs(name, reason);
                 None

@@ -31,7 +31,7 @@ use instrument_rewriter::instrumenter::{Instrumenter, Plan, Runtime};
 use instrument_rewriter::library::jdk;
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
-use instrument_rewriter::rewrite::{SkipReason, Transforms};
+use instrument_rewriter::rewrite::{Reason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
 pub(crate) use probes::OwnProbes;
 use regions::Regions;
@@ -248,10 +248,10 @@ impl LoadHook {
         self.subgraph.as_ref()
     }
 
-    fn rmi_differs(&self, name: &[u8], reason: SkipReason) {
+    fn rmi_differs(&self, name: &[u8], reason: Reason) {
         let name = mutf8::escape(name);
         if let Some(report) = &self.report {
-            write(report, |report| report.left(&name, reason.as_str()));
+            write(report, |report| report.left(&name, reason));
         }
         if !self.rmi_differs.swap(true, Relaxed) {
             say(format_args!(
@@ -285,15 +285,15 @@ impl LoadHook {
     }
 
     /// Why native methods of a class have no wrapper, which those of others have.
-    fn without_wrapper(&self, origin: Origin, name: &[u8], class: &[u8], is_loaded: bool) -> SkipReason {
+    fn without_wrapper(&self, origin: Origin, name: &[u8], class: &[u8], is_loaded: bool) -> Reason {
         if origin == Origin::Jdk {
-            return SkipReason::NativeOfJdk;
+            return Reason::NativeOfJdk;
         }
         if is_loaded {
             unrewritten::natives_of_loaded(name);
-            return SkipReason::NativeLoaded;
+            return Reason::NativeLoaded;
         }
-        natives::wrap(class, |_, _| true, &mut Vec::new()).err().unwrap_or(SkipReason::NativeLoaded)
+        natives::wrap(class, |_, _| true, &mut Vec::new()).err().unwrap_or(Reason::NativeLoaded)
     }
 
     /// The new bytes of a class, if it is to have new ones. `is_loaded`: it has others already. `tell` tells the recorder, before the class can run; it may call anything.

@@ -330,7 +330,7 @@ impl<'a> Engine<'a> {
                 entry: Some(entry),
                 class: None,
                 outcome: Outcome::Skipped,
-                reason: Some(skipped.reason.code()),
+                reason: Some(skipped.reason.reason()),
                 detail: Some(&detail),
                 methods: &[],
             })?;

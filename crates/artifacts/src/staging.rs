@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use instrument_messages::Listener;
 use instrument_names::id_map::{ENTRY_NAME, IdMap, gz};
 use instrument_rewriter::account::{self, ClassRecord, Outcome, ProbeRecord, Tally};
+use instrument_rewriter::reason::Reason;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -62,20 +63,16 @@ impl<'a> Staging<'a> {
         let units = self.units;
         for (unit, tree) in units.iter().zip(trees) {
             let Some(tree) = tree else { continue };
-            let special =
-                tree.special.iter().map(|path| (path, "not-a-file", "neither file nor directory; left out"));
-            let leaving = tree
-                .leaving
-                .iter()
-                .map(|path| (path, "symlink", "a link out of the directory, kept as it is"));
-            for (path, reason, detail) in special.chain(leaving) {
+            let special = tree.special.iter().map(|path| (path, Reason::NotAFile));
+            let leaving = tree.leaving.iter().map(|path| (path, Reason::Symlink));
+            for (path, reason) in special.chain(leaving) {
                 self.record(&ClassRecord {
                     input: Some(&unit.label),
                     entry: Some(&tree::entry_name(path)),
                     class: None,
                     outcome: Outcome::Skipped,
                     reason: Some(reason),
-                    detail: Some(detail),
+                    detail: Some(reason.explanation()),
                     methods: &[],
                 })?;
             }
@@ -115,16 +112,16 @@ impl Sink for Staging<'_> {
 
     fn record(&mut self, record: &ClassRecord<'_>) -> Result<()> {
         if record.class.is_none() && record.outcome == Outcome::Skipped {
-            self.tally.classes.skipped += u64::from(record.reason != Some("not-a-class"));
+            self.tally.classes.skipped += u64::from(record.reason != Some(Reason::NotAClass));
         }
         let input = record.input.unwrap_or_default();
         let class = record.class.or(record.entry).unwrap_or(input);
         if record.outcome == Outcome::Skipped {
-            let reason = record.detail.or(record.reason).unwrap_or("no reason given");
+            let reason = record.detail.or(record.reason.map(Reason::as_str)).unwrap_or("no reason given");
             self.listener.detail(format_args!("{}: {class} skipped: {reason}", input));
         }
         for method in record.methods.iter().filter(|method| method.outcome == Outcome::Skipped) {
-            let reason = method.detail.or(method.reason).unwrap_or("no reason given");
+            let reason = method.detail.or(method.reason.map(Reason::as_str)).unwrap_or("no reason given");
             let (name, descriptor) = (method.name, method.descriptor);
             self.listener.detail(format_args!("{}: {class}#{name}{descriptor} skipped: {reason}", input));
         }

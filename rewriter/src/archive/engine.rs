@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::codec::{self, Packed};
 use super::directory::{Directory, Entry};
-use super::error::{ArchiveError, ErrorKind, SkipReason};
+use super::error::{ArchiveError, ErrorKind, Unread};
 use super::header::{DEFLATED, FLAGS_ENCRYPTED, STORED};
 use super::layout::{Kind, Layout, Role};
 use super::options::{Budget, Options};
@@ -60,7 +60,7 @@ pub struct Skipped {
     /// Its [`Location`].
     pub at: String,
     /// Why.
-    pub reason: SkipReason,
+    pub reason: Unread,
 }
 
 /// Sends every class of `input` through `rewriter` and writes the resulting archive to `out`.
@@ -103,15 +103,15 @@ struct Job<'a, P> {
 }
 
 /// What to do with an ambiguous archive or entry.
-fn skip_if_ambiguous(kind: &ErrorKind, options: &Options) -> Option<SkipReason> {
+fn skip_if_ambiguous(kind: &ErrorKind, options: &Options) -> Option<Unread> {
     match kind {
-        ErrorKind::Ambiguous(what) if options.copy_ambiguous => Some(SkipReason::Ambiguous(*what)),
+        ErrorKind::Ambiguous(what) if options.copy_ambiguous => Some(Unread::Ambiguous(*what)),
         _ => None,
     }
 }
 
 impl<R: ClassRewriter> Engine<'_, R> {
-    fn skip(&mut self, at: &Location<'_>, reason: SkipReason) {
+    fn skip(&mut self, at: &Location<'_>, reason: Unread) {
         self.outcome.skipped.push(Skipped { at: at.to_string(), reason });
     }
 
@@ -131,7 +131,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 let skipped = skip_if_ambiguous(&kind, self.options).or_else(|| match kind {
                     // The program may well carry a file that is merely named like an archive.
                     ErrorKind::NotAnArchive | ErrorKind::Malformed { .. } if depth > 0 => {
-                        Some(SkipReason::NotAnArchive(kind.to_string()))
+                        Some(Unread::NotAnArchive(kind.to_string()))
                     }
                     _ => None,
                 });
@@ -175,9 +175,9 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 continue;
             }
             let reason = if !kind.reaches(role, entry.name) {
-                Some(SkipReason::OutsideClassPath)
+                Some(Unread::OutsideClassPath)
             } else if role == Role::Archive && depth >= self.options.limits.depth {
-                Some(SkipReason::Depth)
+                Some(Unread::Depth)
             } else {
                 unreadable(entry)
             };
@@ -432,11 +432,11 @@ impl<R: ClassRewriter> Engine<'_, R> {
 }
 
 /// Why the content of an entry cannot be had.
-pub(super) fn unreadable(entry: &Entry<'_>) -> Option<SkipReason> {
+pub(super) fn unreadable(entry: &Entry<'_>) -> Option<Unread> {
     if entry.flags & FLAGS_ENCRYPTED != 0 {
-        Some(SkipReason::Encrypted)
+        Some(Unread::Encrypted)
     } else if entry.method != STORED && entry.method != DEFLATED {
-        Some(SkipReason::Method(entry.method))
+        Some(Unread::Method(entry.method))
     } else {
         None
     }

@@ -1,5 +1,6 @@
 //! What can go wrong with an archive as a whole, and why single entries were left as they are.
 
+use crate::reason::Reason;
 use std::fmt;
 use std::io;
 
@@ -159,7 +160,7 @@ impl fmt::Display for Ambiguity {
 /// Why an entry that is a class or an archive was copied without a look inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SkipReason {
+pub enum Unread {
     /// Nested deeper than [`Limits::depth`](super::Limits::depth).
     Depth,
     /// Encrypted (general purpose flag bits 0, 6 or 13).
@@ -174,27 +175,27 @@ pub enum SkipReason {
     OutsideClassPath,
 }
 
-impl SkipReason {
-    /// A stable word for reports.
-    pub fn code(&self) -> &'static str {
+impl Unread {
+    /// The same without what was found.
+    pub fn reason(&self) -> Reason {
         match self {
-            SkipReason::Depth => "depth",
-            SkipReason::Encrypted => "encrypted",
-            SkipReason::Method(_) => "compression-method",
-            SkipReason::NotAnArchive(_) => "not-an-archive",
-            SkipReason::Ambiguous(_) => "ambiguous-zip",
-            SkipReason::OutsideClassPath => "outside-class-path",
+            Unread::Depth => Reason::Depth,
+            Unread::Encrypted => Reason::Encrypted,
+            Unread::Method(_) => Reason::CompressionMethod,
+            Unread::NotAnArchive(_) => Reason::NotAnArchive,
+            Unread::Ambiguous(_) => Reason::AmbiguousZip,
+            Unread::OutsideClassPath => Reason::OutsideClassPath,
         }
     }
 }
 
-impl fmt::Display for SkipReason {
+impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SkipReason::Method(method) => write!(f, "{}: method {method}", self.code()),
-            SkipReason::NotAnArchive(why) => write!(f, "{}: {why}", self.code()),
-            SkipReason::Ambiguous(what) => write!(f, "{}: {what}", self.code()),
-            _ => f.write_str(self.code()),
+            Unread::Method(method) => write!(f, "{}: method {method}", self.reason()),
+            Unread::NotAnArchive(why) => write!(f, "{}: {why}", self.reason()),
+            Unread::Ambiguous(what) => write!(f, "{}: {what}", self.reason()),
+            _ => self.reason().fmt(f),
         }
     }
 }
@@ -206,12 +207,12 @@ mod tests {
     #[test]
     fn reasons_name_what_was_found() {
         for (reason, text) in [
-            (SkipReason::Depth, "depth"),
-            (SkipReason::Encrypted, "encrypted"),
-            (SkipReason::Method(93), "compression-method: method 93"),
-            (SkipReason::NotAnArchive("cut off".to_owned()), "not-an-archive: cut off"),
-            (SkipReason::Ambiguous(Ambiguity::NulInName), "ambiguous-zip: NUL in the name"),
-            (SkipReason::OutsideClassPath, "outside-class-path"),
+            (Unread::Depth, "depth"),
+            (Unread::Encrypted, "encrypted"),
+            (Unread::Method(93), "compression-method: method 93"),
+            (Unread::NotAnArchive("cut off".to_owned()), "not-an-archive: cut off"),
+            (Unread::Ambiguous(Ambiguity::NulInName), "ambiguous-zip: NUL in the name"),
+            (Unread::OutsideClassPath, "outside-class-path"),
         ] {
             assert_eq!(reason.to_string(), text);
         }

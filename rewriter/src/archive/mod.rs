@@ -55,7 +55,7 @@ mod splice;
 
 pub use additions::create;
 pub use engine::{Outcome, Skipped, rewrite};
-pub use error::{Ambiguity, ArchiveError, ErrorKind, SkipReason};
+pub use error::{Ambiguity, ArchiveError, ErrorKind, Unread};
 pub use layout::{Kind, Layout};
 pub use location::Location;
 pub use manifest::main_attribute;

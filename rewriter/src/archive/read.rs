@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::codec;
 use super::directory::{Directory, Entry};
 use super::engine::{refuse_instrumented, unreadable};
-use super::error::{ArchiveError, ErrorKind, SkipReason};
+use super::error::{ArchiveError, ErrorKind, Unread};
 use super::header::STORED;
 use super::layout::{Kind, Role};
 use super::options::{Budget, Limits};
@@ -132,7 +132,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn skip(&mut self, at: &Location<'_>, reason: SkipReason) {
+    fn skip(&mut self, at: &Location<'_>, reason: Unread) {
         self.skipped.push(Skipped { at: at.to_string(), reason });
     }
 
@@ -145,7 +145,7 @@ impl Reader<'_> {
         let directory = match Directory::parse(bytes, self.limits.entries) {
             Ok(directory) => directory,
             Err(kind @ (ErrorKind::NotAnArchive | ErrorKind::Malformed { .. })) if depth > 0 => {
-                self.skip(at, SkipReason::NotAnArchive(kind.to_string()));
+                self.skip(at, Unread::NotAnArchive(kind.to_string()));
                 return Ok(ControlFlow::Continue(()));
             }
             Err(kind) => return Err(ArchiveError::new(at, kind)),
@@ -160,9 +160,9 @@ impl Reader<'_> {
                 continue;
             }
             let reason = if self.only_reached && !kind.reaches(role, entry.name) {
-                Some(SkipReason::OutsideClassPath)
+                Some(Unread::OutsideClassPath)
             } else if role == Role::Archive && depth >= self.limits.depth {
-                Some(SkipReason::Depth)
+                Some(Unread::Depth)
             } else {
                 unreadable(entry)
             };

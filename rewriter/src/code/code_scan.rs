@@ -1,6 +1,6 @@
 //! One pass over a code array that notes what a rewriter must know of it.
 
-use super::SkipReason;
+use super::Reason;
 use crate::class_file::instruction::length_at;
 use crate::class_file::opcode::{self, Class, INFO};
 
@@ -33,8 +33,8 @@ impl CodeScan {
     /// Decodes `code`.
     ///
     /// # Errors
-    /// [`SkipReason::BadCode`] if it cannot be decoded.
-    pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), SkipReason> {
+    /// [`Reason::BadCode`] if it cannot be decoded.
+    pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), Reason> {
         for list in [
             &mut self.branches,
             &mut self.switches,
@@ -85,20 +85,20 @@ impl CodeScan {
                 Class::Switch => {
                     self.switches.push(here);
                     reached = UNREACHED_START;
-                    pc += length_at(code, pc).map_err(|_| SkipReason::BadCode)?;
+                    pc += length_at(code, pc).map_err(|_| Reason::BadCode)?;
                 }
                 Class::Wide => {
                     if code.get(pc + 1) == Some(&opcode::RET) {
                         self.subroutines = true;
                         reached = UNREACHED_START;
                     }
-                    pc += length_at(code, pc).map_err(|_| SkipReason::BadCode)?;
+                    pc += length_at(code, pc).map_err(|_| Reason::BadCode)?;
                 }
-                Class::Illegal => return Err(SkipReason::BadCode),
+                Class::Illegal => return Err(Reason::BadCode),
             }
         }
         if pc != code.len() || code.is_empty() {
-            return Err(SkipReason::BadCode);
+            return Err(Reason::BadCode);
         }
         marks[pc] = reached;
         Ok(())

@@ -1,6 +1,6 @@
 //! Extends a constant pool (JVMS 4.4). Old entries keep index and bytes; new ones are appended.
 
-use super::SkipReason;
+use super::Reason;
 use crate::class_file::constant_pool::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
 use crate::code::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
@@ -101,7 +101,7 @@ impl ConstantPoolAppender {
     }
 
     /// The Methodref of a runtime hook.
-    pub(crate) fn hook(&mut self, hook: Hook) -> Result<u16, SkipReason> {
+    pub(crate) fn hook(&mut self, hook: Hook) -> Result<u16, Reason> {
         let known = self.shared.hooks[hook as usize];
         if known != 0 {
             return Ok(known);
@@ -116,7 +116,7 @@ impl ConstantPoolAppender {
     }
 
     /// The Class entry of `java/lang/Throwable`.
-    pub(crate) fn throwable(&mut self, pool: &ConstantPool<'_>) -> Result<u16, SkipReason> {
+    pub(crate) fn throwable(&mut self, pool: &ConstantPool<'_>) -> Result<u16, Reason> {
         if self.shared.throwable == 0 {
             let utf8 = pool.well_known(WellKnown::Throwable);
             let existing = if utf8 == 0 {
@@ -134,12 +134,12 @@ impl ConstantPoolAppender {
     }
 
     /// The Utf8 entry `StackMapTable`.
-    pub(crate) fn stack_map_table(&mut self) -> Result<u16, SkipReason> {
+    pub(crate) fn stack_map_table(&mut self) -> Result<u16, Reason> {
         self.utf8(STACK_MAP_TABLE)
     }
 
     /// An Integer entry: an existing one if the pool has it.
-    pub(crate) fn integer(&mut self, pool: &ConstantPool<'_>, value: u32) -> Result<u16, SkipReason> {
+    pub(crate) fn integer(&mut self, pool: &ConstantPool<'_>, value: u32) -> Result<u16, Reason> {
         let integers = self.integers.get_or_insert_with(|| {
             let value = |index| pool.four_bytes(index, Tag::Integer).map(|value| (value, index));
             let mut found: Vec<(u32, u16)> = pool.indices().filter_map(|index| value(index).ok()).collect();
@@ -154,16 +154,16 @@ impl ConstantPoolAppender {
     }
 
     /// A new String entry: these parts one after another, in modified UTF-8.
-    pub(crate) fn string(&mut self, parts: &[&[u8]]) -> Result<u16, SkipReason> {
+    pub(crate) fn string(&mut self, parts: &[&[u8]]) -> Result<u16, Reason> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
-        let length = u16::try_from(length).map_err(|_| SkipReason::ConstantPoolFull)?;
+        let length = u16::try_from(length).map_err(|_| Reason::ConstantPoolFull)?;
         let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
         parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
         self.entry(Tag::String, &utf8.to_be_bytes())
     }
 
     /// The Utf8 entry of a text: an existing one if the pool has it.
-    pub(crate) fn text_named(&mut self, pool: &ConstantPool<'_>, text: &[u8]) -> Result<u16, SkipReason> {
+    pub(crate) fn text_named(&mut self, pool: &ConstantPool<'_>, text: &[u8]) -> Result<u16, Reason> {
         match pool.indices().find(|&index| pool.utf8(index) == Ok(text)) {
             Some(index) => Ok(index),
             None => self.own_text(text),
@@ -177,8 +177,8 @@ impl ConstantPoolAppender {
         this_class: u16,
         name: &[u8],
         descriptor: u16,
-    ) -> Result<(u16, u16), SkipReason> {
-        let length = u16::try_from(name.len()).map_err(|_| SkipReason::ConstantPoolFull)?;
+    ) -> Result<(u16, u16), Reason> {
+        let length = u16::try_from(name.len()).map_err(|_| Reason::ConstantPoolFull)?;
         let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
         self.bytes.extend_from_slice(name);
         let name_and_type = self.pair(Tag::NameAndType, utf8, descriptor)?;
@@ -186,11 +186,11 @@ impl ConstantPoolAppender {
     }
 
     /// The Class entry with this name: an existing one if the pool has it.
-    pub(crate) fn class_named(&mut self, pool: &ConstantPool<'_>, name: &[u8]) -> Result<u16, SkipReason> {
+    pub(crate) fn class_named(&mut self, pool: &ConstantPool<'_>, name: &[u8]) -> Result<u16, Reason> {
         if let Some(index) = pool.indices().find(|&index| pool.class_name(index) == Ok(name)) {
             return Ok(index);
         }
-        let length = u16::try_from(name.len()).map_err(|_| SkipReason::BadCode)?;
+        let length = u16::try_from(name.len()).map_err(|_| Reason::BadCode)?;
         let utf8 = self.entry(Tag::Utf8, &length.to_be_bytes())?;
         self.bytes.extend_from_slice(name);
         self.entry(Tag::Class, &utf8.to_be_bytes())
@@ -202,7 +202,7 @@ impl ConstantPoolAppender {
         owner: &[u8],
         name: &[u8],
         descriptor: &[u8],
-    ) -> Result<u16, SkipReason> {
+    ) -> Result<u16, Reason> {
         self.own(Tag::Methodref, &[owner, name, descriptor], |this| {
             let class = this.own(Tag::Class, &[owner], |this| {
                 let text = this.own_text(owner)?;
@@ -215,7 +215,7 @@ impl ConstantPoolAppender {
     }
 
     /// The String with this text of a user of this crate, in modified UTF-8.
-    pub(crate) fn own_string(&mut self, text: &[u8]) -> Result<u16, SkipReason> {
+    pub(crate) fn own_string(&mut self, text: &[u8]) -> Result<u16, Reason> {
         self.own(Tag::String, &[text], |this| {
             let text = this.own_text(text)?;
             this.entry(Tag::String, &text.to_be_bytes())
@@ -223,10 +223,10 @@ impl ConstantPoolAppender {
     }
 
     /// The Long or Double (`tag`) with these bits of a user of this crate.
-    pub(crate) fn own_wide(&mut self, tag: Tag, bits: u64) -> Result<u16, SkipReason> {
+    pub(crate) fn own_wide(&mut self, tag: Tag, bits: u64) -> Result<u16, Reason> {
         // It takes two indices (JVMS 4.4.5).
         if self.next + 2 > MAX_COUNT {
-            return Err(SkipReason::ConstantPoolFull);
+            return Err(Reason::ConstantPoolFull);
         }
         // No byte is 0.
         let name: Vec<u8> =
@@ -238,9 +238,9 @@ impl ConstantPoolAppender {
         })
     }
 
-    fn own_text(&mut self, text: &[u8]) -> Result<u16, SkipReason> {
+    fn own_text(&mut self, text: &[u8]) -> Result<u16, Reason> {
         self.own(Tag::Utf8, &[text], |this| {
-            let length = u16::try_from(text.len()).map_err(|_| SkipReason::ConstantPoolFull)?;
+            let length = u16::try_from(text.len()).map_err(|_| Reason::ConstantPoolFull)?;
             let index = this.entry(Tag::Utf8, &length.to_be_bytes())?;
             this.bytes.extend_from_slice(text);
             Ok(index)
@@ -252,8 +252,8 @@ impl ConstantPoolAppender {
         &mut self,
         tag: Tag,
         names: &[&[u8]],
-        append: impl FnOnce(&mut Self) -> Result<u16, SkipReason>,
-    ) -> Result<u16, SkipReason> {
+        append: impl FnOnce(&mut Self) -> Result<u16, Reason>,
+    ) -> Result<u16, Reason> {
         let key = key(tag, names);
         match self.own.get(&key) {
             Some(index) => Ok(*index),
@@ -265,7 +265,7 @@ impl ConstantPoolAppender {
         }
     }
 
-    fn class(&mut self, name: &'static str) -> Result<u16, SkipReason> {
+    fn class(&mut self, name: &'static str) -> Result<u16, Reason> {
         if let Some(known) = self.classes.iter().find(|known| known.0 == name) {
             return Ok(known.1);
         }
@@ -275,7 +275,7 @@ impl ConstantPoolAppender {
         Ok(index)
     }
 
-    fn utf8(&mut self, text: &'static str) -> Result<u16, SkipReason> {
+    fn utf8(&mut self, text: &'static str) -> Result<u16, Reason> {
         if let Some(known) = self.texts.iter().find(|known| known.0 == text) {
             return Ok(known.1);
         }
@@ -285,14 +285,14 @@ impl ConstantPoolAppender {
         Ok(index)
     }
 
-    fn pair(&mut self, tag: Tag, first: u16, second: u16) -> Result<u16, SkipReason> {
+    fn pair(&mut self, tag: Tag, first: u16, second: u16) -> Result<u16, Reason> {
         let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
         self.entry(tag, &[a, b, c, d])
     }
 
-    fn entry(&mut self, tag: Tag, info: &[u8]) -> Result<u16, SkipReason> {
+    fn entry(&mut self, tag: Tag, info: &[u8]) -> Result<u16, Reason> {
         if self.next >= MAX_COUNT {
-            return Err(SkipReason::ConstantPoolFull);
+            return Err(Reason::ConstantPoolFull);
         }
         let index = self.next as u16;
         self.next += 1;

@@ -1,6 +1,6 @@
 //! What the transforms ask to be inserted into one method.
 
-use super::SkipReason;
+use super::Reason;
 use crate::class_file::opcode::WIDE;
 
 /// A short run of injected instructions: at most a call with five stack instructions on both sides.
@@ -226,8 +226,8 @@ impl Edits {
     ///
     /// # Errors
     /// There are too many local variables.
-    pub(crate) fn keep(&mut self, max_locals: u16, kept: Kept) -> Result<Counter, SkipReason> {
-        let index = max_locals.checked_add(self.counter_slots()).ok_or(SkipReason::MaxLocals)?;
+    pub(crate) fn keep(&mut self, max_locals: u16, kept: Kept) -> Result<Counter, Reason> {
+        let index = max_locals.checked_add(self.counter_slots()).ok_or(Reason::MaxLocals)?;
         let counter = Counter { index, kept };
         self.kept.push(counter);
         self.need_locals(0);
@@ -279,7 +279,7 @@ mod tests {
         edits.need_stack(2);
         assert_eq!(edits.extra_stack, 4);
         assert_eq!(edits.keep(u16::MAX - 6, Kept::Int).map(|counter| counter.index), Ok(u16::MAX));
-        assert_eq!(edits.keep(u16::MAX - 6, Kept::Int), Err(SkipReason::MaxLocals));
+        assert_eq!(edits.keep(u16::MAX - 6, Kept::Int), Err(Reason::MaxLocals));
         edits.clear();
         assert_eq!((edits.counter_slots(), edits.extra_locals, edits.extra_stack), (0, 0, 0));
     }

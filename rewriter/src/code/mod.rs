@@ -9,7 +9,6 @@
 //! | `hooks` | the static methods that inserted code calls |
 //! | [`module_info`] | module descriptors, which have no code |
 //! | `refusal` | classes and methods that are left as they are, whatever is wanted |
-//! | `skip` | why a method stays as it is |
 
 pub(crate) mod code_scan;
 pub(crate) mod constant_pool_appender;
@@ -17,10 +16,9 @@ pub(crate) mod edits;
 pub mod hooks;
 pub mod module_info;
 mod refusal;
-mod skip;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod uninitialized;
 
+pub use crate::reason::Reason;
 pub(crate) use refusal::{may_have_code, refusal};
-pub use skip::SkipReason;

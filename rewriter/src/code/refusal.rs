@@ -1,6 +1,6 @@
 //! Classes and methods that are left as they are, whatever is wanted of them.
 
-use super::SkipReason;
+use super::Reason;
 use crate::class_file::{ClassFile, version};
 use crate::runtime::is_own;
 
@@ -15,15 +15,15 @@ pub(crate) fn may_have_code(access_flags: u16) -> bool {
 }
 
 /// Why no method of this class is touched.
-pub(crate) fn refusal(class: &ClassFile<'_>) -> Option<SkipReason> {
+pub(crate) fn refusal(class: &ClassFile<'_>) -> Option<Reason> {
     if !version::is_supported(class.major_version, class.minor_version) {
-        Some(SkipReason::UnsupportedVersion)
+        Some(Reason::UnsupportedVersion)
     } else if class.access_flags & ACC_MODULE != 0 {
-        Some(SkipReason::NotCode)
+        Some(Reason::NotCode)
     } else if class.name().is_ok_and(is_own) {
-        Some(SkipReason::OwnRuntime)
+        Some(Reason::OwnRuntime)
     } else if class.pool.names_the_runtime() {
-        Some(SkipReason::AlreadyInstrumented)
+        Some(Reason::AlreadyInstrumented)
     } else {
         None
     }

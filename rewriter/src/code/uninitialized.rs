@@ -9,7 +9,7 @@
 //! 2. Walk the code once, in order, from the known states; note every constructor call, and where `this`
 //!    is initialised. Code that no state reaches is dead and left out.
 
-use super::SkipReason;
+use super::Reason;
 use super::code_scan::CodeScan;
 use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::instruction::targets;
@@ -86,8 +86,8 @@ impl Flow {
     /// Walks `method`.
     ///
     /// # Errors
-    /// [`SkipReason::UnknownReceiver`] or [`SkipReason::BadStackMap`] if the code contradicts itself.
-    pub(crate) fn of(method: &Method<'_>) -> Result<Self, SkipReason> {
+    /// [`Reason::UnknownReceiver`] or [`Reason::BadStackMap`] if the code contradicts itself.
+    pub(crate) fn of(method: &Method<'_>) -> Result<Self, Reason> {
         let joins = match method.frames {
             Some(info) => states_from_frames(method, info)?,
             None => states_by_inference(method)?,
@@ -96,7 +96,7 @@ impl Flow {
         let mut open: Vec<OpenSite> = Vec::new();
         let mut state = Some(method.initial_state());
         for instruction in Instructions::new(method.code) {
-            let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
+            let instruction = instruction.map_err(|_| Reason::BadCode)?;
             if let Some(known) = joins.get(&instruction.pc) {
                 state = Some(known.clone());
                 open.clear();
@@ -148,8 +148,8 @@ const MOST_LOCALS: usize = 50_000_000;
 const MOST_UNINITIALIZED: usize = 1_000_000;
 const MOST_STEPS: usize = 100_000_000;
 
-fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize, State>, SkipReason> {
-    let bad = |_| SkipReason::BadStackMap;
+fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize, State>, Reason> {
+    let bad = |_| Reason::BadStackMap;
     let mut states = BTreeMap::new();
     // Locals as frames count them: one item each, with its width in slots.
     let mut locals = method.initial_items()?;
@@ -159,7 +159,7 @@ fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize
         match frame.kind {
             FrameKind::Same | FrameKind::SameLocals1StackItem => {}
             FrameKind::Chop(count) => {
-                let kept = locals.len().checked_sub(usize::from(count)).ok_or(SkipReason::BadStackMap)?;
+                let kept = locals.len().checked_sub(usize::from(count)).ok_or(Reason::BadStackMap)?;
                 locals.truncate(kept);
             }
             FrameKind::Append(_) => locals.extend(types(frame.locals).map(item)),
@@ -176,7 +176,7 @@ fn states_from_frames(method: &Method<'_>, info: &[u8]) -> Result<BTreeMap<usize
         spelled_out += locals.len();
         kept_locals += uninitialized.len();
         if spelled_out > MOST_LOCALS || kept_locals > MOST_UNINITIALIZED {
-            return Err(SkipReason::BadStackMap);
+            return Err(Reason::BadStackMap);
         }
         let mut stack = Vec::new();
         for (origin, width) in types(frame.stack).map(item) {
@@ -200,12 +200,12 @@ fn item(info: &[u8]) -> (Origin, u16) {
 }
 
 /// Runs every path from one join to the next until no state changes any more.
-fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, SkipReason> {
+fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Reason> {
     let mut joins: BTreeMap<usize, Option<State>> = BTreeMap::new();
     for &branch in method.scan.branches.iter().chain(&method.scan.switches) {
         for target in targets(method.code, branch as usize) {
             let target = usize::try_from(target).ok().filter(|pc| method.scan.is_instruction(*pc));
-            joins.insert(target.ok_or(SkipReason::BadCode)?, None);
+            joins.insert(target.ok_or(Reason::BadCode)?, None);
         }
     }
     for row in method.exception_table.iter() {
@@ -238,8 +238,8 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
                     state = merged.clone();
                 }
             }
-            let length = crate::class_file::instruction::length_at(method.code, pc)
-                .map_err(|_| SkipReason::BadCode)?;
+            let length =
+                crate::class_file::instruction::length_at(method.code, pc).map_err(|_| Reason::BadCode)?;
             let instruction =
                 Instruction { pc, opcode: method.code[pc], bytes: &method.code[pc..pc + length] };
             let mut reached: Vec<(usize, State)> = Vec::new();
@@ -265,7 +265,7 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
             for (target, state) in reached {
                 steps += 50 + state.stack.len() + state.locals.len() * state.locals.len();
                 if steps > MOST_STEPS {
-                    return Err(SkipReason::UnknownReceiver);
+                    return Err(Reason::UnknownReceiver);
                 }
                 if let Some(known) = joins.get_mut(&target)
                     && merge(known, &state)?
@@ -285,13 +285,13 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Sk
 }
 
 /// Joins `state` into `known`; whether that changed it.
-fn merge(known: &mut Option<State>, state: &State) -> Result<bool, SkipReason> {
+fn merge(known: &mut Option<State>, state: &State) -> Result<bool, Reason> {
     let Some(known) = known else {
         *known = Some(state.clone());
         return Ok(true);
     };
     if known.stack.len() != state.stack.len() {
-        return Err(SkipReason::UnknownReceiver);
+        return Err(Reason::UnknownReceiver);
     }
     let before = known.clone();
     for (mine, other) in known.stack.iter_mut().zip(&state.stack) {
@@ -306,14 +306,14 @@ fn merge(known: &mut Option<State>, state: &State) -> Result<bool, SkipReason> {
 
 impl Method<'_> {
     /// The locals at entry: `this` and the parameters, with their widths in slots.
-    fn initial_items(&self) -> Result<Vec<(Origin, u16)>, SkipReason> {
+    fn initial_items(&self) -> Result<Vec<(Origin, u16)>, Reason> {
         let mut items = Vec::new();
         if !self.is_static {
             items.push((if self.is_constructor { Origin::This } else { Origin::Other }, 1));
         }
-        let mut rest = self.descriptor.strip_prefix(b"(").ok_or(SkipReason::BadCode)?;
+        let mut rest = self.descriptor.strip_prefix(b"(").ok_or(Reason::BadCode)?;
         while rest.first().is_some_and(|&first| first != b')') {
-            let (width, tail) = descriptor::field_slots(rest).ok_or(SkipReason::BadCode)?;
+            let (width, tail) = descriptor::field_slots(rest).ok_or(Reason::BadCode)?;
             items.push((Origin::Other, width));
             rest = tail;
         }
@@ -331,14 +331,14 @@ impl Method<'_> {
 }
 
 impl State {
-    fn pop(&mut self) -> Result<Origin, SkipReason> {
-        let value = self.stack.pop().ok_or(SkipReason::UnknownReceiver)?;
+    fn pop(&mut self) -> Result<Origin, Reason> {
+        let value = self.stack.pop().ok_or(Reason::UnknownReceiver)?;
         self.lowest = self.lowest.min(self.stack.len());
         Ok(value)
     }
 
-    fn pop_slots(&mut self, slots: u16) -> Result<(), SkipReason> {
-        let left = self.stack.len().checked_sub(usize::from(slots)).ok_or(SkipReason::UnknownReceiver)?;
+    fn pop_slots(&mut self, slots: u16) -> Result<(), Reason> {
+        let left = self.stack.len().checked_sub(usize::from(slots)).ok_or(Reason::UnknownReceiver)?;
         self.stack.truncate(left);
         self.lowest = self.lowest.min(left);
         Ok(())
@@ -361,10 +361,10 @@ impl State {
     }
 
     /// Inserts the top `count` slots again, `depth` slots beneath the top.
-    fn duplicate(&mut self, count: usize, depth: usize) -> Result<(), SkipReason> {
+    fn duplicate(&mut self, count: usize, depth: usize) -> Result<(), Reason> {
         let length = self.stack.len();
-        let from = length.checked_sub(count).ok_or(SkipReason::UnknownReceiver)?;
-        let at = length.checked_sub(depth).ok_or(SkipReason::UnknownReceiver)?;
+        let from = length.checked_sub(count).ok_or(Reason::UnknownReceiver)?;
+        let at = length.checked_sub(depth).ok_or(Reason::UnknownReceiver)?;
         self.lowest = self.lowest.min(at).min(from);
         let copied: Vec<Origin> = self.stack[from..].to_vec();
         self.stack.splice(at..at, copied);
@@ -376,7 +376,7 @@ impl State {
         &mut self,
         method: &Method<'_>,
         instruction: &Instruction<'_>,
-    ) -> Result<Option<ConstructorCall>, SkipReason> {
+    ) -> Result<Option<ConstructorCall>, Reason> {
         let (op, bytes) = (instruction.opcode, instruction.bytes);
         let (op, local) = match opcode::OPERANDS[usize::from(op)] {
             Operands::Wide => (bytes[1], u2(bytes, 2)),
@@ -418,7 +418,7 @@ impl State {
             }
             opcode::GETSTATIC | opcode::PUTSTATIC | opcode::GETFIELD | opcode::PUTFIELD => {
                 let (_, field) = self.referenced(method, bytes)?;
-                let (width, _) = descriptor::field_slots(field).ok_or(SkipReason::UnknownReceiver)?;
+                let (width, _) = descriptor::field_slots(field).ok_or(Reason::UnknownReceiver)?;
                 match op {
                     opcode::GETSTATIC => self.push_slots(width),
                     opcode::PUTSTATIC => self.pop_slots(width)?,
@@ -431,8 +431,7 @@ impl State {
             }
             opcode::INVOKEVIRTUAL..=opcode::INVOKEDYNAMIC => {
                 let (name, called) = self.referenced(method, bytes)?;
-                let (parameters, result) =
-                    descriptor::method_slots(called).ok_or(SkipReason::UnknownReceiver)?;
+                let (parameters, result) = descriptor::method_slots(called).ok_or(Reason::UnknownReceiver)?;
                 self.pop_slots(parameters)?;
                 let mut call = None;
                 if !matches!(op, opcode::INVOKESTATIC | opcode::INVOKEDYNAMIC) {
@@ -458,8 +457,8 @@ impl State {
         Ok(None)
     }
 
-    fn referenced<'a>(&self, method: &Method<'a>, bytes: &[u8]) -> Result<(&'a [u8], &'a [u8]), SkipReason> {
-        method.pool.referenced_name_and_type(u2(bytes, 1)).map_err(|_| SkipReason::BadCode)
+    fn referenced<'a>(&self, method: &Method<'a>, bytes: &[u8]) -> Result<(&'a [u8], &'a [u8]), Reason> {
+        method.pool.referenced_name_and_type(u2(bytes, 1)).map_err(|_| Reason::BadCode)
     }
 
     /// Every copy of `receiver` is initialised now.

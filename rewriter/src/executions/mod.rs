@@ -22,7 +22,7 @@ use crate::class_file::ConstantPool;
 use crate::class_file::Tag;
 use crate::class_file::instruction::{Instructions, targets, u2};
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::code_scan::CodeScan;
 pub(crate) use class::lines;
 pub use class::{Class, Line, Method};
@@ -109,13 +109,13 @@ impl Plan {
         pool: &ConstantPool<'_>,
         scan: &CodeScan,
         starts: &[u32],
-    ) -> Result<Plan, SkipReason> {
+    ) -> Result<Plan, Reason> {
         // Counters on the way to a target, and behind a branch, need an instruction there.
         for &pc in scan.branches.iter().chain(&scan.switches) {
             let at = |target: i64| usize::try_from(target).is_ok_and(|target| scan.is_instruction(target));
             let may_fall = opcode::is_conditional_branch(code.code[pc as usize]);
             if !targets(code.code, pc as usize).all(at) || (may_fall && !at(i64::from(pc) + 3)) {
-                return Err(SkipReason::BadCode);
+                return Err(Reason::BadCode);
             }
         }
         let mut planner = Planner {
@@ -129,8 +129,8 @@ impl Plan {
             doubtful: Vec::new(),
         };
         for instruction in Instructions::new(code.code) {
-            let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
-            let pc = u32::try_from(instruction.pc).map_err(|_| SkipReason::BadCode)?;
+            let instruction = instruction.map_err(|_| Reason::BadCode)?;
+            let pc = u32::try_from(instruction.pc).map_err(|_| Reason::BadCode)?;
             planner.arrive(pc);
             let starts_line = starts.binary_search(&pc).is_ok();
             planner.execute(pc, instruction.bytes, starts_line);

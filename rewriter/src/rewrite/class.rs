@@ -5,8 +5,8 @@ mod large;
 use super::method::{MethodRewriter, OldMethod};
 use super::wrapper::Names;
 use super::{
-    ACC_PUBLIC, ACC_STATIC, Choice, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome,
-    RegionReport, SkipReason, Transforms,
+    ACC_PUBLIC, ACC_STATIC, Choice, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome, Reason,
+    RegionReport, Transforms,
 };
 use crate::class_file::ClassFile;
 use crate::code::constant_pool_appender::ConstantPoolAppender;
@@ -82,7 +82,7 @@ impl ClassRewriter {
     }
 
     /// From now on leaves classes that the JVM refuses and would not refuse any more when they are rewritten:
-    /// [`BadCode`](SkipReason::BadCode), [`BadConstantIndex`](SkipReason::BadConstantIndex), [`BadMaxStack`](SkipReason::BadMaxStack). Without this, classes are taken for valid.
+    /// [`BadCode`](Reason::BadCode), [`BadConstantIndex`](Reason::BadConstantIndex), [`BadMaxStack`](Reason::BadMaxStack). Without this, classes are taken for valid.
     pub fn leave_invalid(&mut self) {
         self.validity.get_or_insert_default();
     }
@@ -182,7 +182,7 @@ impl ClassRewriter {
             }
             walk.close(member.attributes.position());
             if chosen.is_none() {
-                self.reports.push(MethodReport { index, event: MethodEvent::Skipped(SkipReason::NoCode) });
+                self.reports.push(MethodReport { index, event: MethodEvent::Skipped(Reason::NoCode) });
             }
             index = index.wrapping_add(1);
         }
@@ -205,9 +205,9 @@ impl ClassRewriter {
     }
 
     /// Why the class as a whole stays as it is, if that is known before its methods are looked at.
-    fn refused(&mut self, class: &ClassFile<'_>) -> Result<Option<SkipReason>, ClassError> {
+    fn refused(&mut self, class: &ClassFile<'_>) -> Result<Option<Reason>, ClassError> {
         if let Some(reason) = refusal(class) {
-            let left = Err(RegionFault::MethodLeft(reason.as_str()));
+            let left = Err(RegionFault::MethodLeft(reason));
             let name = class.name().unwrap_or_default();
             let regions = self.regions.iter().enumerate().filter(|(_, region)| region.is_in(name));
             self.region_reports
@@ -215,7 +215,7 @@ impl ClassRewriter {
             return Ok(Some(reason));
         }
         let fits = !self.transforms.rmi || rmi::fits(class, class.name()?);
-        Ok((!fits).then_some(SkipReason::UnknownInternals))
+        Ok((!fits).then_some(Reason::UnknownInternals))
     }
 
     fn begin_class(&mut self, class: &ClassFile<'_>) {
@@ -266,24 +266,20 @@ impl ClassRewriter {
                     return true;
                 }
                 self.reports.push(MethodReport { index, event: MethodEvent::Skipped(reason) });
-                self.report_regions(regions, |_| Err(RegionFault::MethodLeft(reason.as_str())));
+                self.report_regions(regions, |_| Err(RegionFault::MethodLeft(reason)));
                 false
             }
         }
     }
 
     /// Why the JVM refuses the class, if somebody asks and it does; then nothing else is told of it.
-    fn invalid(
-        &mut self,
-        class: &ClassFile<'_>,
-        methods_end: usize,
-    ) -> Result<Option<SkipReason>, ClassError> {
+    fn invalid(&mut self, class: &ClassFile<'_>, methods_end: usize) -> Result<Option<Reason>, ClassError> {
         let Some(validity) = &mut self.validity else { return Ok(None) };
         let refusal = validity.refusal(class, methods_end)?;
         if let Some(reason) = refusal {
             self.reports.clear();
             for report in &mut self.region_reports {
-                report.outcome = Err(RegionFault::MethodLeft(reason.as_str()));
+                report.outcome = Err(RegionFault::MethodLeft(reason));
             }
         }
         Ok(refusal)
@@ -331,7 +327,7 @@ impl ClassRewriter {
         if matches!(choice, Choice::Rewrite(_)) {
             return regions;
         }
-        let left = RegionFault::MethodLeft(SkipReason::Excluded.as_str());
+        let left = RegionFault::MethodLeft(Reason::Excluded);
         self.report_regions(&regions, |_| Err(left.clone()));
         Vec::new()
     }

@@ -13,7 +13,7 @@
 //! A range is interrupted around trampolines: they cannot throw, and the frame of one, which is a copy of its
 //! distant target's, need not fit the handler.
 
-use super::SkipReason;
+use super::Reason;
 use super::relocation::{Cursor, Relocation};
 use crate::class_file::exception_table::ExceptionTable;
 use crate::code::code_scan::CodeScan;
@@ -23,15 +23,15 @@ use std::collections::BTreeSet;
 /// Checks the rows against the code.
 ///
 /// # Errors
-/// [`SkipReason::BadExceptionTable`]: HotSpot rejects such a class.
-pub(crate) fn check(table: ExceptionTable<'_>, scan: &CodeScan) -> Result<(), SkipReason> {
+/// [`Reason::BadExceptionTable`]: HotSpot rejects such a class.
+pub(crate) fn check(table: ExceptionTable<'_>, scan: &CodeScan) -> Result<(), Reason> {
     for row in table.iter() {
         let sound = row.start_pc < row.end_pc
             && scan.is_instruction(usize::from(row.start_pc))
             && scan.is_boundary(usize::from(row.end_pc))
             && scan.is_instruction(usize::from(row.handler_pc));
         if !sound {
-            return Err(SkipReason::BadExceptionTable);
+            return Err(Reason::BadExceptionTable);
         }
     }
     Ok(())
@@ -41,7 +41,7 @@ pub(crate) fn check(table: ExceptionTable<'_>, scan: &CodeScan) -> Result<(), Sk
 /// annotations refer to.
 ///
 /// # Errors
-/// [`SkipReason::ExceptionTableFull`].
+/// [`Reason::ExceptionTableFull`].
 pub(crate) fn write(
     table: ExceptionTable<'_>,
     relocation: &Relocation,
@@ -50,7 +50,7 @@ pub(crate) fn write(
     unwind_pc: u32,
     moved: &mut Vec<u16>,
     out: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
+) -> Result<(), Reason> {
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     moved.clear();
@@ -147,7 +147,7 @@ pub(crate) fn write(
     if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
         add(out, first, unwind_pc, unwind_pc, 0);
     }
-    let count = u16::try_from(rows).map_err(|_| SkipReason::ExceptionTableFull)?;
+    let count = u16::try_from(rows).map_err(|_| Reason::ExceptionTableFull)?;
     out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
     Ok(())
 }

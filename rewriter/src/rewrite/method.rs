@@ -3,7 +3,7 @@
 use super::relocation::Relocation;
 use super::stack_map_table::AppendedFrames;
 use super::{
-    MethodEvent, MethodRef, MethodReport, Note, SkipReason, Transforms, debug_tables, exception_table,
+    MethodEvent, MethodRef, MethodReport, Note, Reason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, opcode, version};
@@ -56,8 +56,8 @@ impl MethodRewriter {
         calls: &mut CallSites,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
-    ) -> Result<bool, SkipReason> {
-        let code = CodeAttribute::parse(&method.attribute).map_err(|_| SkipReason::BadCode)?;
+    ) -> Result<bool, Reason> {
+        let code = CodeAttribute::parse(&method.attribute).map_err(|_| Reason::BadCode)?;
         self.scan.decode(code.code)?;
         self.edits.clear();
         self.told.clear();
@@ -81,7 +81,7 @@ impl MethodRewriter {
         request: &Request<'_>,
         calls: &CallSites,
         appender: &mut ConstantPoolAppender,
-    ) -> Result<Option<&'a [u8]>, SkipReason> {
+    ) -> Result<Option<&'a [u8]>, Reason> {
         let (class, MethodRef { index, access_flags, name, descriptor }) = (method.class, method.method);
         let is_left = request.transforms == Transforms::ARRAYS || request.transforms == Transforms::NONE;
         let mut site = MethodSite {
@@ -97,7 +97,7 @@ impl MethodRewriter {
             is_constructor: name == b"<init>" && class.super_class != 0,
             is_static: access_flags & ACC_STATIC != 0,
             file: class,
-            class: class.name().map_err(|_| SkipReason::BadCode)?,
+            class: class.name().map_err(|_| Reason::BadCode)?,
             index,
             access_flags,
             name,
@@ -109,10 +109,10 @@ impl MethodRewriter {
             return Ok(None);
         }
         if name == b"finalize" && descriptor == b"()V" && code.code == [opcode::RETURN] {
-            return Err(SkipReason::EmptyFinalizer);
+            return Err(Reason::EmptyFinalizer);
         }
         if self.scan.subroutines && class.major_version >= version::FIRST_WITHOUT_JSR {
-            return Err(SkipReason::IllegalJsr);
+            return Err(Reason::IllegalJsr);
         }
         exception_table::check(code.exception_table, &self.scan)?;
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
@@ -120,7 +120,7 @@ impl MethodRewriter {
         site.frames = frames;
         transform::plan(&mut site, &mut self.edits)?;
         if self.edits.extra_locals > 0 && !locals::fit(code, descriptor, access_flags & ACC_STATIC != 0) {
-            return Err(SkipReason::BadCode);
+            return Err(Reason::BadCode);
         }
         self.edits.sort();
         Ok(frames)
@@ -134,15 +134,15 @@ impl MethodRewriter {
         frames: Option<&[u8]>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), Reason> {
         let class = method.class;
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
         let start = out.len();
         out.extend_from_slice(&method.attribute.name_index.to_be_bytes());
         out.extend_from_slice(&[0; 4]);
-        let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(SkipReason::MaxStack)?;
+        let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(Reason::MaxStack)?;
         out.extend_from_slice(&deeper.max(self.edits.least_stack).to_be_bytes());
-        let locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(SkipReason::MaxLocals)?;
+        let locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(Reason::MaxLocals)?;
         out.extend_from_slice(&locals.to_be_bytes());
         let (regions, unwind_pc) = self.write_code(code, has_frames, frames, out)?;
         exception_table::write(
@@ -171,7 +171,7 @@ impl MethodRewriter {
         has_frames: bool,
         frames: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) -> Result<(usize, u32), SkipReason> {
+    ) -> Result<(usize, u32), Reason> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         let code_at = out.len();
@@ -193,7 +193,7 @@ impl MethodRewriter {
         }
         let length = out.len() - code_at;
         if length > usize::from(u16::MAX) {
-            return Err(SkipReason::MethodTooLarge);
+            return Err(Reason::MethodTooLarge);
         }
         self.crossed_huge_limit = length > HUGE_METHOD_LIMIT && code.code.len() <= HUGE_METHOD_LIMIT;
         out[length_at..code_at].copy_from_slice(&(length as u32).to_be_bytes());
@@ -209,7 +209,7 @@ impl MethodRewriter {
         throwable: Option<u16>,
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), Reason> {
         let pool = &method.class.pool;
         let relocation = &self.relocation;
         let extra = &self.edits.kept[..];
@@ -221,9 +221,9 @@ impl MethodRewriter {
         });
         let added = frames.is_none() && appended.is_some();
         let count = code.attributes.len() + usize::from(added);
-        out.extend_from_slice(&u16::try_from(count).map_err(|_| SkipReason::BadCode)?.to_be_bytes());
+        out.extend_from_slice(&u16::try_from(count).map_err(|_| Reason::BadCode)?.to_be_bytes());
         let mut attributes = code.attributes.clone();
-        while let Some(attribute) = attributes.next().map_err(|_| SkipReason::BadCode)? {
+        while let Some(attribute) = attributes.next().map_err(|_| Reason::BadCode)? {
             let start = out.len();
             out.extend_from_slice(&attribute.name_index.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
@@ -303,16 +303,13 @@ fn close_attribute(start: usize, out: &mut [u8]) {
 }
 
 /// The `info` of the one StackMapTable; HotSpot refuses a second.
-fn find_frames<'a>(
-    code: &CodeAttribute<'a>,
-    pool: &ConstantPool<'a>,
-) -> Result<Option<&'a [u8]>, SkipReason> {
+fn find_frames<'a>(code: &CodeAttribute<'a>, pool: &ConstantPool<'a>) -> Result<Option<&'a [u8]>, Reason> {
     let mut found = None;
     let mut attributes = code.attributes.clone();
-    while let Some(attribute) = attributes.next().map_err(|_| SkipReason::BadCode)? {
+    while let Some(attribute) = attributes.next().map_err(|_| Reason::BadCode)? {
         if pool.utf8_or_empty(attribute.name_index) == b"StackMapTable" {
             if found.is_some() {
-                return Err(SkipReason::BadStackMap);
+                return Err(Reason::BadStackMap);
             }
             found = Some(attribute.info);
         }
@@ -325,7 +322,7 @@ fn initial_locals(
     class: &ClassFile<'_>,
     method: &MethodRef<'_>,
     appender: &mut ConstantPoolAppender,
-) -> Result<Vec<u8>, SkipReason> {
+) -> Result<Vec<u8>, Reason> {
     use crate::class_file::descriptor::field_slots;
     use crate::class_file::stack_map_table::verification_type::{
         DOUBLE, FLOAT, INTEGER, LONG, OBJECT, UNINITIALIZED_THIS,
@@ -339,9 +336,9 @@ fn initial_locals(
             locals.extend_from_slice(&class.this_class.to_be_bytes());
         }
     }
-    let mut rest = method.descriptor.strip_prefix(b"(").ok_or(SkipReason::BadCode)?;
+    let mut rest = method.descriptor.strip_prefix(b"(").ok_or(Reason::BadCode)?;
     while rest.first().is_some_and(|&first| first != b')') {
-        let (_, tail) = field_slots(rest).ok_or(SkipReason::BadCode)?;
+        let (_, tail) = field_slots(rest).ok_or(Reason::BadCode)?;
         let parameter = &rest[..rest.len() - tail.len()];
         match parameter {
             [b'J'] => locals.push(LONG),

@@ -25,7 +25,7 @@ mod testing;
 mod type_annotations;
 mod wrapper;
 
-pub use crate::code::{SkipReason, module_info};
+pub use crate::code::{Reason, module_info};
 pub use crate::transform::Transforms;
 pub use class::ClassRewriter;
 pub use report::{Choice, MethodEvent, MethodRef, MethodReport, Note, Outcome, RegionReport};

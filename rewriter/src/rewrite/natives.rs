@@ -15,7 +15,7 @@
 //! native methods by the names that they have; classes that have methods with such names; and classes that the virtual machine refuses.
 
 use super::wrapper::wrapper_code;
-use super::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, MethodRef, SkipReason};
+use super::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, MethodRef, Reason};
 use crate::class_file::{ClassFile, Member, Tag};
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::hooks::Reach;
@@ -57,8 +57,8 @@ pub fn wrap(
     bytes: &[u8],
     mut wanted: impl FnMut(&[u8], &[u8]) -> bool,
     out: &mut Vec<u8>,
-) -> Result<u16, SkipReason> {
-    let unreadable = |_| SkipReason::NotAClass;
+) -> Result<u16, Reason> {
+    let unreadable = |_| Reason::NotAClass;
     let class = ClassFile::parse(bytes).map_err(unreadable)?;
     let mut natives = Vec::new();
     let mut has_taken_name = false;
@@ -89,20 +89,20 @@ fn refused(
     class: &ClassFile<'_>,
     has_taken_name: bool,
     methods_end: usize,
-) -> Result<Option<SkipReason>, SkipReason> {
+) -> Result<Option<Reason>, Reason> {
     let is_text = |index: u16, text: &[u8]| class.pool.utf8_or_empty(index) == text;
     let finds = |index: u16| FIND_BY_REFLECTION.iter().any(|finder| is_text(index, finder));
     Ok(if let Some(reason) = refusal(class) {
         Some(reason)
     } else if has_taken_name {
-        Some(SkipReason::AlreadyInstrumented)
+        Some(Reason::AlreadyInstrumented)
     } else if class.access_flags & ACC_INTERFACE != 0 {
         // The virtual machine refuses such an interface (JVMS 4.6).
-        Some(SkipReason::BadCode)
+        Some(Reason::BadCode)
     } else if class.pool.indices().any(finds) {
-        Some(SkipReason::NativeByReflection)
+        Some(Reason::NativeByReflection)
     } else {
-        Validity::default().refusal(class, methods_end).map_err(|_| SkipReason::NotAClass)?
+        Validity::default().refusal(class, methods_end).map_err(|_| Reason::NotAClass)?
     })
 }
 
@@ -111,10 +111,10 @@ fn write(
     natives: &[Member<'_>],
     methods_end: usize,
     out: &mut Vec<u8>,
-) -> Result<u16, SkipReason> {
+) -> Result<u16, Reason> {
     let (bytes, pool) = (class.bytes, &class.pool);
-    let added = u16::try_from(natives.len()).map_err(|_| SkipReason::ConstantPoolFull)?;
-    let count = class.methods_count().checked_add(added).ok_or(SkipReason::ConstantPoolFull)?;
+    let added = u16::try_from(natives.len()).map_err(|_| Reason::ConstantPoolFull)?;
+    let count = class.methods_count().checked_add(added).ok_or(Reason::ConstantPoolFull)?;
     let mut appender = ConstantPoolAppender::default();
     appender.reset(pool, Reach::Direct);
     let code_index = appender.text_named(pool, b"Code")?;
@@ -122,8 +122,8 @@ fn write(
     let mut copied = class.methods_start();
     for native in natives {
         let (name, descriptor) = names(class, native)?;
-        if native.code(pool).map_err(|_| SkipReason::BadCode)?.is_some() {
-            return Err(SkipReason::BadCode);
+        if native.code(pool).map_err(|_| Reason::BadCode)?.is_some() {
+            return Err(Reason::BadCode);
         }
         let new_name = [PREFIX.as_bytes(), name].concat();
         let (name_index, reference) =
@@ -134,7 +134,7 @@ fn write(
         let info = wrapper_code(&method, None, reference)?;
         let (start, end) = (native.span.start, native.span.end);
         let attributes = u16::from_be_bytes([bytes[start + 6], bytes[start + 7]]);
-        let attributes = attributes.checked_add(1).ok_or(SkipReason::BadCode)?;
+        let attributes = attributes.checked_add(1).ok_or(Reason::BadCode)?;
         methods.extend_from_slice(&bytes[copied..start]);
         put(&mut methods, &[access_flags, native.name_index, native.descriptor_index, attributes]);
         put(&mut methods, &[code_index]);
@@ -164,11 +164,11 @@ fn is_native(method: &Member<'_>) -> bool {
     method.access_flags & (ACC_NATIVE | ACC_ABSTRACT) == ACC_NATIVE
 }
 
-fn names<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<(&'a [u8], &'a [u8]), SkipReason> {
+fn names<'a>(class: &ClassFile<'a>, method: &Member<'a>) -> Result<(&'a [u8], &'a [u8]), Reason> {
     let names = (method.name(&class.pool), method.descriptor(&class.pool));
     match names {
         (Ok(name), Ok(descriptor)) => Ok((name, descriptor)),
-        _ => Err(SkipReason::NotAClass),
+        _ => Err(Reason::NotAClass),
     }
 }
 

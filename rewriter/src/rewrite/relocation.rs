@@ -10,7 +10,7 @@
 //!    `goto` around it leads to a frame that is there, so that the only frame it needs is a copy of its
 //!    target's. Then start again at 1. Every round lengthens at least one branch, so the rounds end.
 
-use super::SkipReason;
+use super::Reason;
 use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
@@ -95,7 +95,7 @@ impl Relocation {
         has_frames: bool,
         frames: Option<&[u8]>,
         out: &mut Vec<u8>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), Reason> {
         self.widened.clear();
         self.trampolines.clear();
         let start = out.len();
@@ -103,7 +103,7 @@ impl Relocation {
             out.truncate(start);
             self.emit(code, scan, edits, start, out);
             if out.len() - start > MAX_CODE {
-                return Err(SkipReason::MethodTooLarge);
+                return Err(Reason::MethodTooLarge);
             }
             self.patch(code, scan, &mut out[start..])?;
             if self.overflow.is_empty() {
@@ -220,16 +220,16 @@ impl Relocation {
         out.extend_from_slice(&code[copied..]);
     }
 
-    fn patch(&mut self, code: &[u8], scan: &CodeScan, new: &mut [u8]) -> Result<(), SkipReason> {
+    fn patch(&mut self, code: &[u8], scan: &CodeScan, new: &mut [u8]) -> Result<(), Reason> {
         self.overflow.clear();
         let mut overflow = std::mem::take(&mut self.overflow);
         let mut from = self.cursor();
         let mut to = self.cursor();
         let known = |target: i64| {
-            usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(SkipReason::BadCode)
+            usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(Reason::BadCode)
         };
         for &pc in &scan.branches {
-            let target = targets(code, pc as usize).next().ok_or(SkipReason::BadCode).and_then(known)?;
+            let target = targets(code, pc as usize).next().ok_or(Reason::BadCode).and_then(known)?;
             let position = from.instruction(pc as usize);
             let mut destination = self.destination(&mut to, pc, target as u32);
             let wide = new[position as usize] != code[pc as usize]
@@ -253,7 +253,7 @@ impl Relocation {
             let (Some(old), Some(switch)) =
                 (Switch::at(code, pc as usize), Switch::at(new, position as usize))
             else {
-                return Err(SkipReason::BadCode);
+                return Err(Reason::BadCode);
             };
             for (word, new_word) in old.offset_words().zip(switch.offset_words()) {
                 let target = known(i64::from(pc) + i64::from(i4(code, word)))?;
@@ -275,7 +275,7 @@ impl Relocation {
         scan: &CodeScan,
         has_frames: bool,
         frames: Option<&[u8]>,
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), Reason> {
         let places = trampoline_places(scan, frames)?;
         for index in 0..self.overflow.len() {
             let pc = self.overflow[index];
@@ -284,11 +284,10 @@ impl Relocation {
                 continue;
             }
             if self.trampolines.iter().any(|trampoline| trampoline.branch == pc) {
-                return Err(SkipReason::JumpOverflow);
+                return Err(Reason::JumpOverflow);
             }
-            let target = targets(code, pc as usize).next().ok_or(SkipReason::BadCode)? as u32;
-            let at =
-                self.trampoline_place(pc as usize, &places, has_frames).ok_or(SkipReason::JumpOverflow)?;
+            let target = targets(code, pc as usize).next().ok_or(Reason::BadCode)? as u32;
+            let at = self.trampoline_place(pc as usize, &places, has_frames).ok_or(Reason::JumpOverflow)?;
             self.trampolines.push(Trampoline { at: at as u32, branch: pc, target, position: 0 });
         }
         self.widened.sort_unstable();
@@ -367,11 +366,11 @@ impl Relocation {
 
 /// Where trampolines can stand, ascending: boundaries that control does not fall into; and those that have a frame, which is all that a
 /// `goto` around the trampolines needs.
-fn trampoline_places(scan: &CodeScan, frames: Option<&[u8]>) -> Result<Vec<usize>, SkipReason> {
+fn trampoline_places(scan: &CodeScan, frames: Option<&[u8]>) -> Result<Vec<usize>, Reason> {
     let mut places: Vec<usize> = scan.boundaries().filter(|&at| at != 0 && !scan.falls_into(at)).collect();
     if let Some(info) = frames {
-        let mut frames = Frames::new(info).map_err(|_| SkipReason::BadStackMap)?;
-        while let Some(frame) = frames.next().map_err(|_| SkipReason::BadStackMap)? {
+        let mut frames = Frames::new(info).map_err(|_| Reason::BadStackMap)?;
+        while let Some(frame) = frames.next().map_err(|_| Reason::BadStackMap)? {
             if frame.pc != 0 && scan.is_instruction(frame.pc) {
                 places.push(frame.pc);
             }

@@ -1,6 +1,6 @@
 //! What a caller is asked about a method, and what it hears of methods, regions and classes.
 
-use super::SkipReason;
+use super::Reason;
 use crate::region::RegionFault;
 
 /// A method that is about to be rewritten: what a caller needs to choose its id.
@@ -38,7 +38,7 @@ pub enum Outcome {
     /// Nothing changed; nothing was appended.
     Unchanged,
     /// The class as a whole was left as it is; nothing was appended.
-    Skipped(SkipReason),
+    Skipped(Reason),
 }
 
 /// Something worth telling about one method.
@@ -55,7 +55,7 @@ pub struct MethodReport {
 #[non_exhaustive]
 pub enum MethodEvent {
     /// It was left as it is.
-    Skipped(SkipReason),
+    Skipped(Reason),
     /// The transforms have nothing to insert into it.
     Unchanged,
     /// It was rewritten, and this is worth knowing of it; there may be several of a method.

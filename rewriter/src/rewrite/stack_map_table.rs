@@ -9,7 +9,7 @@
 //! - a local variable of ours that lives in the whole method is added to every frame, which is written in full, too, unless it has the
 //!   locals of the frame in front of it.
 
-use super::SkipReason;
+use super::Reason;
 use super::relocation::Relocation;
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 use crate::code::code_scan::CodeScan;
@@ -29,10 +29,10 @@ pub(crate) struct AppendedFrames<'a> {
 }
 
 /// Adds a local variable of ours, which is behind all others, to the locals of a frame.
-fn add_to(locals: &mut Vec<u8>, extra: Counter) -> Result<(), SkipReason> {
+fn add_to(locals: &mut Vec<u8>, extra: Counter) -> Result<(), Reason> {
     use verification_type::{DOUBLE, INTEGER, LONG, OBJECT, TOP};
     let slots: usize = types(locals).map(|item| 1 + usize::from(matches!(item[0], LONG | DOUBLE))).sum();
-    let missing = usize::from(extra.index).checked_sub(slots).ok_or(SkipReason::BadStackMap)?;
+    let missing = usize::from(extra.index).checked_sub(slots).ok_or(Reason::BadStackMap)?;
     locals.resize(locals.len() + missing, TOP);
     match extra.kept {
         Kept::Int => locals.push(INTEGER),
@@ -48,28 +48,28 @@ fn add_to(locals: &mut Vec<u8>, extra: Counter) -> Result<(), SkipReason> {
 /// Appends the attribute's new `info`. `info` is the old one, `None` if there was none.
 ///
 /// # Errors
-/// [`SkipReason::BadStackMap`].
+/// [`Reason::BadStackMap`].
 pub(crate) fn write(
     info: Option<&[u8]>,
     scan: &CodeScan,
     relocation: &Relocation,
     appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
+) -> Result<(), Reason> {
     let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     if let Some(info) = info {
         let mut cursor = relocation.cursor();
-        let mut frames = Frames::new(info).map_err(|_| SkipReason::BadStackMap)?;
-        while let Some(frame) = frames.next().map_err(|_| SkipReason::BadStackMap)? {
+        let mut frames = Frames::new(info).map_err(|_| Reason::BadStackMap)?;
+        while let Some(frame) = frames.next().map_err(|_| Reason::BadStackMap)? {
             if !scan.is_instruction(frame.pc) {
-                return Err(SkipReason::BadStackMap);
+                return Err(Reason::BadStackMap);
             }
             let (pad, landing) = (cursor.pad(frame.pc), cursor.landing(frame.pc));
             let target = cursor.target(frame.pc);
             if landing != target && !is_handler_frame(&frame) {
-                return Err(SkipReason::BadStackMap);
+                return Err(Reason::BadStackMap);
             }
             let mut next = frame;
             let [pad, landing] = [pad, landing].map(|position| (position != target).then_some(position));
@@ -107,7 +107,7 @@ const MOST_BYTES: usize = 1 << 24;
 /// parameters.
 ///
 /// # Errors
-/// [`SkipReason::BadStackMap`], also if a trampoline's target has no frame.
+/// [`Reason::BadStackMap`], also if a trampoline's target has no frame.
 pub(crate) fn write_in_full(
     info: &[u8],
     initial_locals: &[u8],
@@ -116,8 +116,8 @@ pub(crate) fn write_in_full(
     extra: &[Counter],
     appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
-    let bad = |_| SkipReason::BadStackMap;
+) -> Result<(), Reason> {
+    let bad = |_| Reason::BadStackMap;
     let mut frames = Frames::new(info).map_err(bad)?;
     let mut absolute: Vec<(usize, Vec<u8>, Vec<u8>)> = Vec::new();
     let mut locals = initial_locals.to_vec();
@@ -127,7 +127,7 @@ pub(crate) fn write_in_full(
             FrameKind::Same | FrameKind::SameLocals1StackItem => {}
             FrameKind::Chop(count) => {
                 let kept =
-                    types(&locals).count().checked_sub(usize::from(count)).ok_or(SkipReason::BadStackMap)?;
+                    types(&locals).count().checked_sub(usize::from(count)).ok_or(Reason::BadStackMap)?;
                 let length = types(&locals).take(kept).map(<[u8]>::len).sum();
                 locals.truncate(length);
             }
@@ -135,7 +135,7 @@ pub(crate) fn write_in_full(
             FrameKind::Full => locals = frame.locals.to_vec(),
         }
         if !scan.is_instruction(frame.pc) {
-            return Err(SkipReason::BadStackMap);
+            return Err(Reason::BadStackMap);
         }
         let mut all = locals.clone();
         for &extra in extra {
@@ -143,7 +143,7 @@ pub(crate) fn write_in_full(
         }
         spelled_out += all.len();
         if spelled_out > MOST_BYTES {
-            return Err(SkipReason::BadStackMap);
+            return Err(Reason::BadStackMap);
         }
         absolute.push((frame.pc, all, frame.stack.to_vec()));
     }
@@ -159,7 +159,7 @@ pub(crate) fn write_in_full(
     }
     for trampoline in relocation.trampolines() {
         let target = trampoline.target as usize;
-        let index = absolute.iter().position(|(pc, ..)| *pc == target).ok_or(SkipReason::BadStackMap)?;
+        let index = absolute.iter().position(|(pc, ..)| *pc == target).ok_or(Reason::BadStackMap)?;
         placed.push((trampoline.position, index));
     }
     placed.sort_unstable();
@@ -202,8 +202,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn frame(&mut self, out: &mut Vec<u8>, pc: u32, frame: &Frame<'_>) -> Result<(), SkipReason> {
-        let delta = u16::try_from(i64::from(pc) - self.previous - 1).map_err(|_| SkipReason::BadStackMap)?;
+    fn frame(&mut self, out: &mut Vec<u8>, pc: u32, frame: &Frame<'_>) -> Result<(), Reason> {
+        let delta = u16::try_from(i64::from(pc) - self.previous - 1).map_err(|_| Reason::BadStackMap)?;
         let short = delta <= 63 && !frame.extended;
         let tag = match frame.kind {
             FrameKind::Same if short => delta as u8,
@@ -230,12 +230,12 @@ impl Writer<'_> {
             FrameKind::Same | FrameKind::Chop(_) => {}
         }
         self.previous = i64::from(pc);
-        self.count = self.count.checked_add(1).ok_or(SkipReason::BadStackMap)?;
+        self.count = self.count.checked_add(1).ok_or(Reason::BadStackMap)?;
         Ok(())
     }
 
     /// Copies verification types; the offset of an Uninitialized follows its `new`.
-    fn types(&self, out: &mut Vec<u8>, span: &[u8]) -> Result<(), SkipReason> {
+    fn types(&self, out: &mut Vec<u8>, span: &[u8]) -> Result<(), Reason> {
         if !span.contains(&verification_type::UNINITIALIZED) {
             out.extend_from_slice(span);
             return Ok(());
@@ -245,7 +245,7 @@ impl Writer<'_> {
                 [verification_type::UNINITIALIZED, a, b] => {
                     let pc = usize::from(u16::from_be_bytes([a, b]));
                     if !self.scan.is_instruction(pc) {
-                        return Err(SkipReason::BadStackMap);
+                        return Err(Reason::BadStackMap);
                     }
                     let moved = self.relocation.cursor().instruction(pc) as u16;
                     out.push(verification_type::UNINITIALIZED);
@@ -257,7 +257,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn appended(&mut self, out: &mut Vec<u8>, frames: Option<AppendedFrames<'_>>) -> Result<(), SkipReason> {
+    fn appended(&mut self, out: &mut Vec<u8>, frames: Option<AppendedFrames<'_>>) -> Result<(), Reason> {
         let Some(AppendedFrames { pcs, handlers, throwable, extra }) = frames else { return Ok(()) };
         let [a, b] = throwable.to_be_bytes();
         let stack = [verification_type::OBJECT, a, b];

@@ -1,6 +1,6 @@
 //! Methods that insertions have moved, for the tests of this folder.
 
-use super::SkipReason;
+use super::Reason;
 use super::relocation::Relocation;
 use crate::code::edits::{Edits, Snippet};
 pub(crate) use crate::code::testing::Assembly;
@@ -24,7 +24,7 @@ impl Moved {
         text: &str,
         frames: Option<&[&str]>,
         edit: impl FnOnce(&Assembly, &mut Edits),
-    ) -> Result<Self, SkipReason> {
+    ) -> Result<Self, Reason> {
         let mut old = Assembly::of(text);
         let mut edits = Edits::default();
         edit(&old, &mut edits);

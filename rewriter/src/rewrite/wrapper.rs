@@ -13,7 +13,7 @@
 //! `bytecodes`, because the wrapper's own instructions would count, and everything with `lines`; classes that ask who called them (`getCallerClass`), because the
 //! answer would be the wrapper.
 
-use super::{ACC_STATIC, MethodRef, SkipReason};
+use super::{ACC_STATIC, MethodRef, Reason};
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::{CodeAttribute, ConstantPool, find_attribute, opcode};
 use std::collections::BTreeSet;
@@ -35,13 +35,10 @@ const CALLER_SENSITIVE: [&[u8]; 3] =
 const SUFFIX: &[u8] = b"$instrument$body";
 
 /// Whether the method would be rewritten if the limits of the format were wider.
-pub(super) fn has_no_room(reason: SkipReason) -> bool {
+pub(super) fn has_no_room(reason: Reason) -> bool {
     matches!(
         reason,
-        SkipReason::MethodTooLarge
-            | SkipReason::JumpOverflow
-            | SkipReason::ExceptionTableFull
-            | SkipReason::MaxStack
+        Reason::MethodTooLarge | Reason::JumpOverflow | Reason::ExceptionTableFull | Reason::MaxStack
     )
 }
 
@@ -88,10 +85,10 @@ pub(super) fn wrapper_code(
     method: &MethodRef<'_>,
     line: Option<(u16, u16)>,
     reference: u16,
-) -> Result<Vec<u8>, SkipReason> {
-    let (parameters, result) = method_slots(method.descriptor).ok_or(SkipReason::BadCode)?;
+) -> Result<Vec<u8>, Reason> {
+    let (parameters, result) = method_slots(method.descriptor).ok_or(Reason::BadCode)?;
     let is_static = method.access_flags & ACC_STATIC != 0;
-    let slots = parameters.checked_add(u16::from(!is_static)).ok_or(SkipReason::BadCode)?;
+    let slots = parameters.checked_add(u16::from(!is_static)).ok_or(Reason::BadCode)?;
     let mut bytes = Vec::new();
     let mut index = 0u16;
     if !is_static {
@@ -99,7 +96,7 @@ pub(super) fn wrapper_code(
     }
     let mut rest = &method.descriptor[1..];
     while rest.first().is_some_and(|&first| first != b')') {
-        let (width, tail) = field_slots(rest).ok_or(SkipReason::BadCode)?;
+        let (width, tail) = field_slots(rest).ok_or(Reason::BadCode)?;
         load(kind(rest), &mut index, width, &mut bytes)?;
         rest = tail;
     }
@@ -151,9 +148,9 @@ fn kind(descriptor: &[u8]) -> u8 {
 }
 
 /// Loads the parameter at `index` with the shortest instruction, and goes on to the next.
-fn load(kind: u8, index: &mut u16, width: u16, bytes: &mut Vec<u8>) -> Result<(), SkipReason> {
+fn load(kind: u8, index: &mut u16, width: u16, bytes: &mut Vec<u8>) -> Result<(), Reason> {
     // A method has at most 255 slots of parameters (JVMS 4.3.3).
-    let at = u8::try_from(*index).map_err(|_| SkipReason::BadCode)?;
+    let at = u8::try_from(*index).map_err(|_| Reason::BadCode)?;
     match at {
         0..=3 => bytes.push(opcode::ILOAD_0 + kind * 4 + at),
         _ => bytes.extend_from_slice(&[opcode::ILOAD + kind, at]),

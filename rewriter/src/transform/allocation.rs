@@ -24,7 +24,7 @@ use super::call_sites::ALL;
 use super::{MethodSite, Transform, Transforms};
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::{ConstantPool, opcode};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
 use crate::code::uninitialized::{ConstructorCall, Origin};
@@ -86,7 +86,7 @@ impl Transform for Arrays {
         maker_of(method).map(|_| ALL)
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let mut insert = |site: &mut MethodSite<'_>, pc: u32, hook: Hook| {
             let op = site.code.code[pc as usize];
             let behind = pc + u32::from(opcode::INFO[usize::from(op)].0);
@@ -117,7 +117,7 @@ impl Transform for Objects {
         site.request.transforms.allocation && !site.scan.news.is_empty()
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let dup = Snippet::default().with(&[opcode::DUP]);
         let calls: Vec<ConstructorCall> = site.flow()?.constructor_calls.clone();
         let mut thrown_away: Vec<(u32, u32)> = Vec::new();
@@ -151,7 +151,7 @@ impl Transform for ObjectInit {
         site.request.transforms.object_init && site.file.super_class == 0 && site.name == b"<init>"
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let before = edits.entry.unwrap_or_default();
         edits.entry = Some(site.call(Hook::EarlyObjectAlloc, before.with(&[opcode::ALOAD_0]))?);
         edits.need_stack(1);

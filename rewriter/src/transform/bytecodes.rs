@@ -20,7 +20,7 @@ use super::method_events::{PcRange, constructor_calls};
 use super::{MethodSite, Transform};
 use crate::class_file::instruction::{Instructions, targets};
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Counter, Edits, Executed, Kept, Place, Snippet};
 use crate::code::hooks::Hook;
 use crate::executions::may_leave;
@@ -44,7 +44,7 @@ impl Transform for Bytecodes {
         site.request.transforms.bytecodes && site.request.transforms.method_events
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let leaders = Leaders::of(site);
         let segments = segments(site, &leaders)?;
         let initialized = if site.is_constructor { constructor_calls(site)?.1 } else { Vec::new() };
@@ -96,7 +96,7 @@ fn add(
     edits: &mut Edits,
     counter: Counter,
     segment: &Segment,
-) -> Result<(), SkipReason> {
+) -> Result<(), Reason> {
     let index = counter.index;
     if counter.is_long() {
         let length = site.push(segment.length)?.with(&[opcode::I2L]);
@@ -159,12 +159,12 @@ impl Leaders {
 }
 
 /// The segments in their order, which has no gaps.
-fn segments(site: &MethodSite<'_>, leaders: &Leaders) -> Result<Vec<Segment>, SkipReason> {
+fn segments(site: &MethodSite<'_>, leaders: &Leaders) -> Result<Vec<Segment>, Reason> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut ahead = leaders.pcs.iter().copied().peekable();
     let mut ended = true;
     for instruction in Instructions::new(site.code.code) {
-        let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
+        let instruction = instruction.map_err(|_| Reason::BadCode)?;
         let pc = instruction.pc as u32;
         while ahead.next_if(|&leader| leader <= pc).is_some_and(|leader| leader == pc) {
             ended = true;

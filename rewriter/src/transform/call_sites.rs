@@ -8,7 +8,7 @@
 use super::{Transforms, finds, looks_for_calls};
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
-use crate::code::SkipReason;
+use crate::code::Reason;
 
 /// The instructions that call a method: all of them, and those that have a receiver.
 pub(super) const ALL: &[u8] =
@@ -66,15 +66,15 @@ impl CallSites {
     /// Looks through the code of a method.
     ///
     /// # Errors
-    /// [`SkipReason::BadCode`].
-    pub(crate) fn begin_method(&mut self, code: &[u8]) -> Result<(), SkipReason> {
+    /// [`Reason::BadCode`].
+    pub(crate) fn begin_method(&mut self, code: &[u8]) -> Result<(), Reason> {
         self.calls.clear();
         self.library_calls.clear();
         if self.callees.is_empty() && self.library.is_empty() {
             return Ok(());
         }
         for instruction in Instructions::new(code) {
-            let instruction = instruction.map_err(|_| SkipReason::BadCode)?;
+            let instruction = instruction.map_err(|_| Reason::BadCode)?;
             if !ALL.contains(&instruction.opcode) {
                 continue;
             }

@@ -33,7 +33,7 @@ use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::descriptor::field_slots;
 use crate::class_file::opcode::{ALOAD, ASTORE, DUP2, LLOAD, LSTORE, POP, SWAP};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
 
@@ -76,10 +76,9 @@ impl Transform for HandOvers {
         task_of(method).map(|task| if task.by_receiver { MEMBER } else { ALL })
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         for (pc, HandOver { wrap, above, by_receiver }) in site.calls_of(task_of) {
-            let local =
-                site.code.max_locals.checked_add(edits.counter_slots()).ok_or(SkipReason::MaxLocals)?;
+            let local = site.code.max_locals.checked_add(edits.counter_slots()).ok_or(Reason::MaxLocals)?;
             // From the top of the stack down.
             let slots: &[(u8, u8, u16)] = match above {
                 Above::Nothing => &[],
@@ -91,7 +90,7 @@ impl Transform for HandOvers {
                 slots.last().map_or(0, |(store, _, at)| at + if *store == LSTORE { 2 } else { 1 }),
             );
             for (store, _, at) in slots {
-                let index = local.checked_add(*at).ok_or(SkipReason::MaxLocals)?;
+                let index = local.checked_add(*at).ok_or(Reason::MaxLocals)?;
                 edits.insert(pc, Place::Before, Snippet::default().with_local(*store, index));
             }
             let (before, behind): (&[u8], &[u8]) =

@@ -15,7 +15,7 @@
 //! exception next.
 
 use super::{MethodSite, Transform};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place};
 use crate::code::hooks::Hook;
 
@@ -32,7 +32,7 @@ impl Transform for LibraryEntries {
         !site.library_calls.is_empty()
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let calls = site.library_calls;
         for call in calls {
             let id = site.push(call.id)?;
@@ -50,7 +50,7 @@ impl Transform for LibraryExits {
         !site.library_calls.is_empty()
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let calls = site.library_calls;
         for call in calls {
             let id = site.push(call.id)?;

@@ -10,7 +10,7 @@
 
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Counter, Detour, Edits, Kept, Place, Snippet, Way};
 use crate::code::hooks::Hook;
 use crate::executions::{Plan, Point, lines};
@@ -24,7 +24,7 @@ impl Transform for Lines {
         site.request.transforms.lines
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let runs = lines(site.code, site.pool, site.scan);
         let starts: Vec<u32> = runs.iter().map(|run| run.start).collect();
         let plan = Plan::of(site.code, site.pool, site.scan, &starts)?;
@@ -59,7 +59,7 @@ impl Transform for Lines {
     }
 }
 
-fn increase(site: &mut MethodSite<'_>, counter: Counter, number: u32) -> Result<Snippet, SkipReason> {
+fn increase(site: &mut MethodSite<'_>, counter: Counter, number: u32) -> Result<Snippet, Reason> {
     let number = site.push(number)?;
     let element = Snippet::default().with_local(opcode::ALOAD, counter.index).with(number.as_slice());
     Ok(element.with(&[opcode::DUP2, opcode::LALOAD, opcode::LCONST_1, opcode::LADD, opcode::LASTORE]))

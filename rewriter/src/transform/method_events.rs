@@ -15,7 +15,7 @@
 use super::{MethodSite, Transform};
 use crate::class_file::exception_table::ExceptionTable;
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Executed, Place, Snippet};
 use crate::code::hooks::Hook;
 use crate::code::uninitialized::Origin;
@@ -29,7 +29,7 @@ impl Transform for MethodEvents {
         site.request.transforms.method_events
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let id = site.push_id()?;
         edits.need_stack(1);
         let entry = if site.is_constructor { Hook::ConstructorEntry } else { Hook::MethodEntry };
@@ -79,7 +79,7 @@ impl Transform for MethodEvents {
 }
 
 /// The call that tells of an end: without a count, with an `int`, with a `long`.
-fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<Snippet, SkipReason> {
+fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<Snippet, Reason> {
     let id = site.push_id()?;
     let (hook, snippet) = match edits.executed {
         None => (hooks[0], id),
@@ -120,7 +120,7 @@ pub(super) fn cover(returns: &[u32], start: u32, end: u32, ranges: &mut Vec<PcRa
 pub(super) type PcRange = (u32, u32);
 
 /// The pcs of the calls that initialise `this`, and the ranges that are reached with it initialised.
-pub(super) fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<PcRange>), SkipReason> {
+pub(super) fn constructor_calls(site: &mut MethodSite<'_>) -> Result<(Vec<u32>, Vec<PcRange>), Reason> {
     if let Some(pc) = only_call(site) {
         return Ok((vec![pc], vec![(pc + 3, site.code.code.len() as u32)]));
     }

@@ -40,7 +40,7 @@ pub use crate::code::hooks;
 
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::{ClassFile, CodeAttribute, ConstantPool};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::code_scan::CodeScan;
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::edits::{Edits, Snippet};
@@ -56,7 +56,7 @@ use regions::Located;
 /// - looks at the method as it was before any transform, so that transforms can be combined in any set;
 /// - inserts only snippets that leave the operand stack as they found it, and says how much of it they need;
 /// - calls nothing but the static methods of [`hooks`];
-/// - refuses with a [`SkipReason`] rather than guess: then the whole method stays as it was.
+/// - refuses with a [`Reason`] rather than guess: then the whole method stays as it was.
 pub(crate) trait Transform {
     /// Whether it may have something to insert: a quick look, for every method of a class.
     fn concerns(&self, site: &MethodSite<'_>) -> bool;
@@ -65,7 +65,7 @@ pub(crate) trait Transform {
     ///
     /// # Errors
     /// Why the method has to stay as it is.
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason>;
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason>;
 
     /// Whether it looks for calls in a class with this constant pool.
     fn looks_for_calls(&self, _of: &Transforms, _pool: &ConstantPool<'_>) -> bool {

@@ -60,7 +60,7 @@ pub mod rules;
 use super::{MethodSite, Transform};
 use crate::class_file::annotation::annotation_types;
 use crate::class_file::{Attributes, ClassFile, CodeAttribute, ConstantPool};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::code_scan::CodeScan;
 use crate::code::edits::Edits;
 use crate::code::uninitialized;
@@ -257,7 +257,7 @@ impl Transform for OwnCalls {
         inserter.is_some_and(|inserter| inserter.concerns(site.class, site.name, site.descriptor))
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         match site.request.own_calls {
             Some(inserter) => plan(inserter, site, edits),
             None => Ok(()),
@@ -265,7 +265,7 @@ impl Transform for OwnCalls {
     }
 }
 
-fn plan(inserter: &dyn InsertCalls, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+fn plan(inserter: &dyn InsertCalls, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
     let index = site.index;
     let method = Method {
         class: site.class,
@@ -311,7 +311,7 @@ fn emit(
     places: &mut Places<'_>,
     site: &mut MethodSite<'_>,
     edits: &mut Edits,
-) -> Result<(), SkipReason> {
+) -> Result<(), Reason> {
     let (mut entry, mut throw) = (Vec::new(), Vec::new());
     let mut around: BTreeMap<u32, [Vec<Call>; 2]> = BTreeMap::new();
     let mut passes_locals = false;
@@ -325,11 +325,11 @@ fn emit(
         }
     }
     let ranges =
-        if throw.is_empty() { Vec::new() } else { places.thrown_from().map_err(|_| SkipReason::BadCode)? };
+        if throw.is_empty() { Vec::new() } else { places.thrown_from().map_err(|_| Reason::BadCode)? };
     let around: Vec<_> =
         around.into_iter().map(|(pc, calls)| (pc, places.behind(pc), places.operation(pc), calls)).collect();
     let locals = match passes_locals {
-        true => places.locals().map_err(|_| SkipReason::BadCode)?,
+        true => places.locals().map_err(|_| Reason::BadCode)?,
         false => &[],
     };
     let mut emission = Emission { site, edits, locals };

@@ -9,7 +9,7 @@
 
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
 
@@ -28,7 +28,7 @@ impl Transform for Parks {
             && site.descriptor.starts_with(b"(Ljava/lang/Object;")
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let parking = site.call(Hook::Parking, Snippet::default().with(&[opcode::ALOAD_0]))?;
         edits.need_stack(1);
         edits.insert(0, Place::AfterPrevious, parking);

@@ -18,7 +18,7 @@
 use super::{MethodSite, Transform};
 use crate::class_file::instruction::targets;
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Detour, Edits, Place, RegionHandler, Snippet, Way};
 use crate::code::hooks::Hook;
 use crate::region::{PcRange, RegionFault};
@@ -104,7 +104,7 @@ impl Transform for Regions {
         !site.request.regions.is_empty()
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let regions = site.request.regions;
         let faults = faults(site, regions);
         let sound = regions.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
@@ -115,7 +115,7 @@ impl Transform for Regions {
 }
 
 /// Adds the insertions for `regions`, which have no [`faults`].
-fn plan(site: &mut MethodSite<'_>, regions: &[Located], edits: &mut Edits) -> Result<(), SkipReason> {
+fn plan(site: &mut MethodSite<'_>, regions: &[Located], edits: &mut Edits) -> Result<(), Reason> {
     let regions = Marked(regions);
     if regions.0.is_empty() {
         return Ok(());
@@ -181,7 +181,7 @@ fn plan(site: &mut MethodSite<'_>, regions: &[Located], edits: &mut Edits) -> Re
 }
 
 /// `range` without the returns, which come behind the end, and without code that no handler may cover.
-fn covered(site: &mut MethodSite<'_>, (start, end): PcRange) -> Result<Vec<PcRange>, SkipReason> {
+fn covered(site: &mut MethodSite<'_>, (start, end): PcRange) -> Result<Vec<PcRange>, Reason> {
     let within = if site.is_constructor { site.flow()?.initialized.clone() } else { vec![(start, end)] };
     let mut ranges = Vec::new();
     for (a, b) in within {
@@ -200,7 +200,7 @@ fn covered(site: &mut MethodSite<'_>, (start, end): PcRange) -> Result<Vec<PcRan
     Ok(ranges)
 }
 
-fn call(site: &mut MethodSite<'_>, snippet: Snippet, hook: Hook, number: u32) -> Result<Snippet, SkipReason> {
+fn call(site: &mut MethodSite<'_>, snippet: Snippet, hook: Hook, number: u32) -> Result<Snippet, Reason> {
     let push = site.push(number)?;
     site.call(hook, snippet.with(push.as_slice()))
 }
@@ -217,7 +217,7 @@ impl Marked<'_> {
         site: &mut MethodSite<'_>,
         from: Option<usize>,
         to: Option<usize>,
-    ) -> Result<Snippet, SkipReason> {
+    ) -> Result<Snippet, Reason> {
         let mut snippet = Snippet::default();
         if let Some(from) = from {
             snippet = call(site, snippet, Hook::RegionEnd, self.0[from].0)?;

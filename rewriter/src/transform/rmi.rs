@@ -16,7 +16,7 @@
 //! | UnicastServerRef | `dispatch`, `oldDispatch`, `logCall`, `logCallException` | `operation`, `hash`, `dispatching`, `calling`, `failed` |
 //!
 //! Each place is found by class, method, descriptor and, inside of a method, by what is called there, which must be there once. A class in which
-//! one of its places is missing is left as it is, as a whole: [`SkipReason::UnknownInternals`].
+//! one of its places is missing is left as it is, as a whole: [`Reason::UnknownInternals`].
 //!
 //! What every class can tell by itself:
 //!
@@ -41,7 +41,7 @@ use crate::class_file::opcode::{
 };
 use crate::class_file::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL, LLOAD, POP};
 use crate::class_file::{ClassFile, ConstantPool};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, RegionHandler, Snippet};
 use crate::code::hooks::Hook;
 
@@ -241,7 +241,7 @@ impl Transform for Rmi {
         makes_call(method).map(|()| ALL)
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let (class, name, descriptor) = (site.class, site.name, site.descriptor);
         let here =
             |point: &&Point| point.method.as_bytes() == name && point.descriptor.as_bytes() == descriptor;
@@ -280,7 +280,7 @@ impl Transform for Rmi {
     }
 }
 
-fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
     let load = Snippet::default().with(point.load);
     // Of what is loaded, a long takes two slots: at most three words less than the bytes.
     edits.need_stack(point.load.len().max(2) as u16);
@@ -306,7 +306,7 @@ fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Re
         }
         At::Before(callee, descriptor) | At::After(callee, descriptor) => {
             let call = only_call(site.code.code, site.pool, callee, descriptor);
-            let (pc, length) = call.ok_or(SkipReason::UnknownInternals)?;
+            let (pc, length) = call.ok_or(Reason::UnknownInternals)?;
             let hook = site.call(point.hook, load)?;
             match point.at {
                 At::Before(..) => edits.insert(pc, Place::Before, hook),
@@ -325,7 +325,7 @@ fn enclose(
     entered: (Hook, &[u8]),
     returns: Hook,
     throws: Hook,
-) -> Result<(), SkipReason> {
+) -> Result<(), Reason> {
     let (hook, load) = entered;
     let entered = site.call(hook, Snippet::default().with(load))?;
     edits.need_stack(load.len() as u16);

@@ -4,7 +4,7 @@ use super::MethodSite;
 use super::call_sites::Call;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::Snippet;
 use crate::code::hooks::Hook;
 use crate::code::uninitialized::{Flow, Method};
@@ -17,13 +17,13 @@ impl MethodSite<'_> {
     }
 
     /// `invokestatic` of a hook.
-    pub(crate) fn call(&mut self, hook: Hook, snippet: Snippet) -> Result<Snippet, SkipReason> {
+    pub(crate) fn call(&mut self, hook: Hook, snippet: Snippet) -> Result<Snippet, Reason> {
         let [a, b] = self.appender.hook(hook)?.to_be_bytes();
         Ok(snippet.with(&[opcode::INVOKESTATIC, a, b]))
     }
 
     /// The method id, pushed with the shortest instruction.
-    pub(crate) fn push_id(&mut self) -> Result<Snippet, SkipReason> {
+    pub(crate) fn push_id(&mut self) -> Result<Snippet, Reason> {
         if self.pushed_id.is_none() {
             self.pushed_id = Some(self.push(self.request.id)?);
         }
@@ -31,7 +31,7 @@ impl MethodSite<'_> {
     }
 
     /// A number, pushed with the shortest instruction.
-    pub(crate) fn push(&mut self, number: u32) -> Result<Snippet, SkipReason> {
+    pub(crate) fn push(&mut self, number: u32) -> Result<Snippet, Reason> {
         let snippet = Snippet::default();
         Ok(match number {
             number @ 0..=5 => snippet.with(&[opcode::ICONST_0 + number as u8]),
@@ -45,7 +45,7 @@ impl MethodSite<'_> {
     }
 
     /// Name and descriptor as one String, pushed.
-    pub(crate) fn push_name(&mut self) -> Result<Snippet, SkipReason> {
+    pub(crate) fn push_name(&mut self) -> Result<Snippet, Reason> {
         let index = self.appender.string(&[self.name, self.descriptor])?;
         Ok(self.push_constant(index))
     }
@@ -59,7 +59,7 @@ impl MethodSite<'_> {
     }
 
     /// Where uninitialised objects flow.
-    pub(crate) fn flow(&mut self) -> Result<&Flow, SkipReason> {
+    pub(crate) fn flow(&mut self) -> Result<&Flow, Reason> {
         if self.flow.is_none() {
             let method = Method {
                 pool: self.pool,
@@ -73,7 +73,7 @@ impl MethodSite<'_> {
             };
             self.flow = Some(Flow::of(&method)?);
         }
-        self.flow.as_ref().ok_or(SkipReason::BadCode)
+        self.flow.as_ref().ok_or(Reason::BadCode)
     }
 
     /// Whether the `invokespecial` at `pc` calls a constructor.

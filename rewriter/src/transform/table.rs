@@ -26,7 +26,7 @@ macro_rules! transforms {
         ///
         /// # Errors
         /// Why the method has to stay as it is.
-        pub(crate) fn plan(site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+        pub(crate) fn plan(site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
             $(if $folder::$transform.concerns(site) {
                 $folder::$transform.plan(site, edits)?;
             })*

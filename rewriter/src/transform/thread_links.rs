@@ -13,7 +13,7 @@ use super::call_sites::MEMBER;
 use super::{MethodSite, Transform, Transforms};
 use crate::class_file::constant_pool::{MemberRef, WellKnown};
 use crate::class_file::{ConstantPool, opcode};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
 
@@ -39,7 +39,7 @@ impl Transform for ThreadLinks {
         starts(method).map(|()| MEMBER)
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         for (pc, ()) in site.calls_of(starts) {
             let hook = site.call(Hook::Starting, Snippet::default().with(&[opcode::DUP]))?;
             edits.need_stack(1);

@@ -32,7 +32,7 @@ use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{
     ALOAD, ASTORE, DUP, DUP2, ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE,
 };
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Insertion, Place, Snippet};
 use crate::code::hooks::Hook;
 
@@ -158,15 +158,14 @@ impl Transform for Values {
         call_of(method, of).map(|call| call.by)
     }
 
-    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), SkipReason> {
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let mut ends: Vec<Insertion> = Vec::new();
         for (pc, call) in site.calls_of(|method| call_of(method, &site.request.transforms)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
-            let held =
-                site.code.max_locals.checked_add(edits.counter_slots()).ok_or(SkipReason::MaxLocals)?;
+            let held = site.code.max_locals.checked_add(edits.counter_slots()).ok_or(Reason::MaxLocals)?;
             let hold = |above: Above, edits: &mut Edits| {
-                held.checked_add(above.count).ok_or(SkipReason::MaxLocals)?;
+                held.checked_add(above.count).ok_or(Reason::MaxLocals)?;
                 // One is held across the call, the others behind it are not.
                 edits.held_locals = 1;
                 edits.need_locals(1 + above.count);

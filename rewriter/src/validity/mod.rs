@@ -14,7 +14,7 @@ pub(crate) mod locals;
 mod stack_depth;
 
 use crate::class_file::{ClassFile, CodeAttribute};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::error::ClassError;
 use constant_indices::Check;
 use stack_depth::StackDepth;
@@ -34,9 +34,9 @@ impl Validity {
         &mut self,
         class: &ClassFile<'_>,
         methods_end: usize,
-    ) -> Result<Option<SkipReason>, ClassError> {
+    ) -> Result<Option<Reason>, ClassError> {
         if Check::new(&class.pool).leads_out(class, methods_end)? {
-            return Ok(Some(SkipReason::BadConstantIndex));
+            return Ok(Some(Reason::BadConstantIndex));
         }
         self.depth.begin_class(&class.pool);
         let mut methods = class.methods();

@@ -11,7 +11,7 @@ use crate::class_file::instruction::{length_at, u2};
 use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, find_attribute, version};
-use crate::code::SkipReason;
+use crate::code::Reason;
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
 const FRAMES_DECIDE: u16 = 51;
@@ -93,7 +93,7 @@ impl StackDepth {
         code: &CodeAttribute<'_>,
         major: u16,
         pool: &ConstantPool<'_>,
-    ) -> Option<SkipReason> {
+    ) -> Option<Reason> {
         let max = u32::from(code.max_stack);
         let follows = major < FRAMES_DECIDE;
         self.known.clear();
@@ -111,11 +111,11 @@ impl StackDepth {
                 }
                 let out = |item: &[u8]| item[0] == verification_type::OBJECT && u2(item, 1) >= pool.count();
                 if types(frame.stack).chain(types(frame.locals)).any(out) {
-                    return Some(SkipReason::BadConstantIndex);
+                    return Some(Reason::BadConstantIndex);
                 }
                 if !follows {
                     if depth > max {
-                        return Some(SkipReason::BadMaxStack);
+                        return Some(Reason::BadMaxStack);
                     }
                     self.known.push((frame.pc as u32, depth));
                 }
@@ -144,13 +144,7 @@ impl StackDepth {
     }
 
     /// Goes through the code once; `follows`: notes the depths at targets of branches.
-    fn pass(
-        &mut self,
-        code: &[u8],
-        max: u32,
-        pool: &ConstantPool<'_>,
-        follows: bool,
-    ) -> Result<(), SkipReason> {
+    fn pass(&mut self, code: &[u8], max: u32, pool: &ConstantPool<'_>, follows: bool) -> Result<(), Reason> {
         let count = usize::from(pool.count());
         let mut known = 0;
         let mut next = self.known.first().map_or(u32::MAX, |at| at.0);
@@ -179,7 +173,7 @@ impl StackDepth {
                 Kind::Plain => {}
                 Kind::Constant1 if usize::from(bytes[1]) < count => {}
                 Kind::Constant2 if usize::from(u2(bytes, 1)) < count => {}
-                Kind::Constant1 | Kind::Constant2 => return Err(SkipReason::BadConstantIndex),
+                Kind::Constant1 | Kind::Constant2 => return Err(Reason::BadConstantIndex),
                 Kind::Member => match self.effect(bytes, pool)? {
                     Some(effect) => (pops, pushes) = effect,
                     // No field and no method: refused before and after.
@@ -194,7 +188,7 @@ impl StackDepth {
                         );
                     } else if op == opcode::MULTIANEWARRAY {
                         if usize::from(u2(bytes, 1)) >= count {
-                            return Err(SkipReason::BadConstantIndex);
+                            return Err(Reason::BadConstantIndex);
                         }
                         (pops, pushes) = (u32::from(bytes[3]), 1);
                     }
@@ -203,7 +197,7 @@ impl StackDepth {
             if let Some(now) = depth {
                 let after = now.saturating_sub(pops) + pushes;
                 if after > max {
-                    return Err(SkipReason::BadMaxStack);
+                    return Err(Reason::BadMaxStack);
                 }
                 if follows {
                     let targets = targets(code, pc).filter_map(|target| u32::try_from(target).ok());
@@ -218,13 +212,13 @@ impl StackDepth {
         }
         // A subroutine need not return; what is behind no instruction at all is not rewritten either.
         let falls_off = depth.is_some() && !matches!(last, opcode::JSR | opcode::JSR_W) && !code.is_empty();
-        if falls_off { Err(SkipReason::BadCode) } else { Ok(()) }
+        if falls_off { Err(Reason::BadCode) } else { Ok(()) }
     }
 
     /// Slots that the instruction takes and puts; `None` if it names no field and no method.
-    fn effect(&mut self, bytes: &[u8], pool: &ConstantPool<'_>) -> Result<Option<(u32, u32)>, SkipReason> {
+    fn effect(&mut self, bytes: &[u8], pool: &ConstantPool<'_>) -> Result<Option<(u32, u32)>, Reason> {
         let index = u2(bytes, 1);
-        let known = self.effects.get_mut(usize::from(index)).ok_or(SkipReason::BadConstantIndex)?;
+        let known = self.effects.get_mut(usize::from(index)).ok_or(Reason::BadConstantIndex)?;
         if *known == UNKNOWN {
             let slots = |descriptor: &[u8]| match descriptor.first() {
                 Some(b'(') => method_slots(descriptor),

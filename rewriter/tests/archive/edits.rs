@@ -1,6 +1,6 @@
 //! What changes: touched entries, alignment, new entries, zip64, order and threads.
 
-use instrument_rewriter::archive::{Limits, NewEntry, Options, SkipReason, main_attribute, read_manifest};
+use instrument_rewriter::archive::{Limits, NewEntry, Options, Unread, main_attribute, read_manifest};
 
 use crate::archive::build::{Entry, Zip, class_bytes, deflated, entry, extra, zip};
 use crate::archive::fake::{MARK, Marker, mark, mark_and_add, run_with, runtime};
@@ -218,8 +218,7 @@ fn unreadable_classes_are_copied_and_named() {
     ]);
     let (out, outcome) = mark("x.jar", &input).unwrap();
     let skipped: Vec<_> = outcome.skipped.iter().map(|s| (s.at.as_str(), s.reason.clone())).collect();
-    let expected =
-        [("x.jar!secret.class", SkipReason::Encrypted), ("x.jar!zstd.class", SkipReason::Method(93))];
+    let expected = [("x.jar!secret.class", Unread::Encrypted), ("x.jar!zstd.class", Unread::Method(93))];
     assert_eq!(skipped, expected);
     let (before, after) = (entries(&input), entries(&out));
     assert_eq!(before[..4], after[..4]);

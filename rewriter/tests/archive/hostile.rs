@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use instrument_rewriter::archive::{
-    Ambiguity, Class, ErrorKind, Limits, Options, SkipReason, read_entry, rewrite, visit_classes,
+    Ambiguity, Class, ErrorKind, Limits, Options, Unread, read_entry, rewrite, visit_classes,
 };
 use proptest::prelude::*;
 
@@ -89,7 +89,7 @@ fn ambiguous_entries_are_refused_or_copied() {
         assert!(matches!(error.kind, ErrorKind::Ambiguous(found) if found == what), "{error}");
         assert!(error.at.starts_with("x.jar!p/A"), "{error}");
         let (out, outcome) = run_with("x.jar", &input, &mut Marker::default(), &copy_ambiguous()).unwrap();
-        assert_eq!(outcome.skipped[0].reason, SkipReason::Ambiguous(what));
+        assert_eq!(outcome.skipped[0].reason, Unread::Ambiguous(what));
         assert_eq!(entries(&out)[0], entries(&input)[0]);
         assert!(entries(&out)[1].content.ends_with(MARK));
     }
@@ -137,7 +137,7 @@ fn ambiguous_structures_are_refused_or_copied() {
         assert!(matches!(error.kind, ErrorKind::Ambiguous(found) if found == what), "{what:?}: {error}");
         let (out, outcome) = run_with("x.jar", &input, &mut Marker::default(), &copy_ambiguous()).unwrap();
         assert!(out == input);
-        assert_eq!(outcome.skipped[0].reason, SkipReason::Ambiguous(what));
+        assert_eq!(outcome.skipped[0].reason, Unread::Ambiguous(what));
     }
     // The last end record ends the file and stands for an empty archive: so the JDK reads it.
     let error = mark("x.jar", &end_in_comment).map(|(_, outcome)| outcome);
@@ -238,7 +238,7 @@ fn exercise(bytes: &[u8]) {
         if let Ok(outcome) = rewrite("x.jar", bytes, &mut out, &mut marker, &options) {
             assert_eq!(outcome.written, out.len() as u64);
             // What we wrote, we can read.
-            if !outcome.skipped.iter().any(|s| s.reason.code() == "ambiguous-zip") {
+            if !outcome.skipped.iter().any(|s| s.reason.reason().as_str() == "ambiguous-zip") {
                 let error = mark("x.jar", &out).expect_err("it has the marker now");
                 assert_eq!(error.kind.code(), "already-instrumented", "{error}");
             }

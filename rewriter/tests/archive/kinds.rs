@@ -1,6 +1,6 @@
 //! The kinds of archives: where the runtime goes, what is reached, and what is refused.
 
-use instrument_rewriter::archive::{Kind, Layout, Options, SkipReason};
+use instrument_rewriter::archive::{Kind, Layout, Options, Unread};
 
 use crate::archive::build::{class_bytes, deflated, entry, zip};
 use crate::archive::fake::{MARK, Marker, mark_and_add, run_with, runtime};
@@ -80,7 +80,7 @@ fn war() {
             "x.war!org/springframework/boot/loader/WarLauncher.class"
         ]
     );
-    assert!(outcome.skipped.iter().all(|s| s.reason == SkipReason::OutsideClassPath));
+    assert!(outcome.skipped.iter().all(|s| s.reason == Unread::OutsideClassPath));
     find(&seen, "WEB-INF/classes/instrument/runtime/ProfilerRuntime.class");
     find(&seen, "WEB-INF/classes/META-INF/instrument/ids");
 }

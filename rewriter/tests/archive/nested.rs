@@ -1,6 +1,6 @@
 //! Archives in archives.
 
-use instrument_rewriter::archive::{Limits, Options, SkipReason};
+use instrument_rewriter::archive::{Limits, Options, Unread};
 
 use crate::archive::build::{Entry, class_bytes, deflated, entry, zip};
 use crate::archive::fake::{MARK, Marker, error_of, mark, run_with, without_mark};
@@ -40,7 +40,7 @@ fn classes_are_reached_in_archive_order_down_to_the_limit() {
     );
     let [skipped] = &outcome.skipped[..] else { panic!("{:?}", outcome.skipped) };
     assert_eq!(skipped.at, "x.jar!in.jar!in.jar!in.jar!in.jar");
-    assert_eq!(skipped.reason, SkipReason::Depth);
+    assert_eq!(skipped.reason, Unread::Depth);
     let (mut before, mut after) = (entries(&input), entries(&out));
     for level in 0..=3 {
         assert_eq!(before.len(), after.len());
@@ -89,7 +89,8 @@ fn what_is_only_named_like_an_archive_is_copied_and_named() {
         entry("A.class", class_bytes(1, 60)),
     ]);
     let (out, outcome) = mark("x.jar", &input).unwrap();
-    let skipped: Vec<_> = outcome.skipped.iter().map(|s| (s.at.as_str(), s.reason.code())).collect();
+    let skipped: Vec<_> =
+        outcome.skipped.iter().map(|s| (s.at.as_str(), s.reason.reason().as_str())).collect();
     assert_eq!(skipped, [("x.jar!broken.jar", "not-an-archive"), ("x.jar!cut.war", "not-an-archive")]);
     assert_eq!(entries(&input)[..4], entries(&out)[..4]);
     assert!(find(&entries(&out), "A.class").content.ends_with(MARK));

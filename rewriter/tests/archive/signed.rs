@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use instrument_rewriter::archive::{Options, SkipReason};
+use instrument_rewriter::archive::{Options, Unread};
 
 use crate::archive::build::{Entry, class_bytes, deflated, entry, extra, zip};
 use crate::archive::fake::{MARK, Marker, mark, run_with, runtime};
@@ -103,7 +103,7 @@ fn a_manifest_that_cannot_be_read_is_named() {
     ]);
     let (_, outcome) = run_with("x.jar", &input, &mut Marker::default(), &strip()).unwrap();
     assert_eq!(outcome.skipped[0].at, "x.jar!META-INF/MANIFEST.MF");
-    assert_eq!(outcome.skipped[0].reason, SkipReason::Encrypted);
+    assert_eq!(outcome.skipped[0].reason, Unread::Encrypted);
 }
 
 /// Signed by the JDK's own tool; afterwards the same tool finds no signature and no complaint.

@@ -156,7 +156,7 @@ fn reading_goes_as_deep_as_rewriting_and_gives_back_what_a_nested_archive_held()
             ControlFlow::Continue(())
         })?;
         let skipped: Vec<_> =
-            skipped.iter().map(|skipped| (skipped.at.clone(), skipped.reason.code())).collect();
+            skipped.iter().map(|skipped| (skipped.at.clone(), skipped.reason.reason().as_str())).collect();
         Ok::<_, instrument_rewriter::archive::ArchiveError>((seen, skipped))
     };
     let no = ("x.jar!no.jar".to_owned(), "not-an-archive");

@@ -1,9 +1,7 @@
 //! What fuzzing of the archive engine runs, and what must hold for any bytes.
 
 use instrument_names::id_map::IdMap;
-use instrument_rewriter::archive::{
-    ErrorKind, Limits, NewEntry, Options, SkipReason, rewrite, visit_classes,
-};
+use instrument_rewriter::archive::{ErrorKind, Limits, NewEntry, Options, Unread, rewrite, visit_classes};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::instrumenter::{Instrumenter, ModuleChange, Runtime};
 use instrument_rewriter::rewrite::Transforms;
@@ -74,7 +72,7 @@ fn instrument(archive: &[u8], transforms: Transforms, module: ModuleChange, opti
     );
     assert!(outcome.copied <= outcome.entries, "{outcome:?}");
 
-    let ambiguous = |reason: &SkipReason| matches!(reason, SkipReason::Ambiguous(_));
+    let ambiguous = |reason: &Unread| matches!(reason, Unread::Ambiguous(_));
     if outcome.skipped.iter().any(|skipped| ambiguous(&skipped.reason)) {
         return true;
     }

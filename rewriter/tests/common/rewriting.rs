@@ -5,7 +5,7 @@ use instrument_rewriter::filter::Filter;
 use instrument_rewriter::library::{Boundary, Inputs};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{
-    Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, SkipReason, Transforms, module_info,
+    Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Reason, Transforms, module_info,
 };
 use instrument_rewriter::survey::{Survey, SurveyBuffers};
 use instrument_rewriter::transform::own_calls::{Call, Calls, InsertCalls, Method};
@@ -100,7 +100,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
             let outcome = result.as_ref().expect("the survey can read it");
             match (outcome, survey.refusal) {
                 // It is about one transform only.
-                (Outcome::Skipped(SkipReason::UnknownInternals), None) if transforms.rmi => {}
+                (Outcome::Skipped(Reason::UnknownInternals), None) if transforms.rmi => {}
                 (Outcome::Skipped(reason), refusal) => assert_eq!(Some(*reason), refusal),
                 (_, refusal) => {
                     assert_eq!(refusal, None);
@@ -254,7 +254,7 @@ fn check(bytes: &[u8], new_bytes: &[u8], rewriter: &ClassRewriter, choices: &BTr
     assert!(new_methods.next().expect("no method").is_none());
     let mut again = Vec::new();
     let outcome = ClassRewriter::default().rewrite(new_bytes, |_| panic!("asked"), &mut again);
-    assert_eq!(outcome, Ok(Outcome::Skipped(SkipReason::AlreadyInstrumented)));
+    assert_eq!(outcome, Ok(Outcome::Skipped(Reason::AlreadyInstrumented)));
     assert!(again.is_empty());
 }
 

@@ -10,7 +10,7 @@ use instrument_rewriter::library::{Boundary, Inputs, recorded_callees};
 use instrument_rewriter::region::Region;
 use instrument_rewriter::remote_methods::{RemoteIndex, RemoteMethods};
 use instrument_rewriter::rewrite::{
-    self, Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, Note, SkipReason,
+    self, Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, Note, Reason,
 };
 use instrument_rewriter::text::{self, PrintOptions};
 
@@ -224,12 +224,12 @@ pub fn rewrite(class: &[u8], transforms: Transforms, known: &Known, ids: &mut Id
         ids.0.push(format!("{class_name}.{name}"));
         Choice::Rewrite((ids.0.len() - 1) as u32)
     };
-    let whole = |reason: SkipReason| vec![Skip { method: None, reason: reason.to_string() }];
+    let whole = |reason: Reason| vec![Skip { method: None, reason: reason.to_string() }];
     let outcome = rewriter.rewrite(class, choose, &mut bytes);
     let skips = match outcome {
         Err(_) => {
             ids.0.truncate(first);
-            whole(SkipReason::NotAClass)
+            whole(Reason::NotAClass)
         }
         Ok(rewrite::Outcome::Skipped(reason)) => {
             ids.0.truncate(first);

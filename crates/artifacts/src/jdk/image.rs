@@ -20,6 +20,7 @@ use instrument_rewriter::archive::{ClassRewriter as _, Location};
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::instrumenter::{ClassRecord, Instrumenter, Plan, Runtime};
 use instrument_rewriter::library::jdk;
+use instrument_rewriter::reason::Reason;
 use instrument_rewriter::rewrite::rmi_internals;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms, module_info};
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, Reach};
@@ -199,7 +200,7 @@ fn rewrite_all(instrumenter: &mut Instrumenter<'_>, sources: &[Source]) -> Vec<O
                 let class = source.entry.trim_end_matches(".class");
                 let left = if can_have_probes(class) { jdk::intrinsics(&source.bytes) } else { None };
                 match left {
-                    None => plan.leave("needed-by-probes"),
+                    None => plan.leave(Reason::NeededByProbes),
                     Some(left) => plan.choose(&source.bytes, |name, descriptor| {
                         !left.contains(&(name.to_vec(), descriptor.to_vec()))
                     }),

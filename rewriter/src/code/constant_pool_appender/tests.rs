@@ -83,8 +83,8 @@ fn a_pool_has_65535_indices_at_most() {
         assert_eq!(appender.count(), 65_535);
         appender.roll_back(mark);
         appender.entry(Tag::Integer, &[0; 4]).unwrap();
-        assert_eq!(appender.own_wide(Tag::Long, 9), Err(SkipReason::ConstantPoolFull));
+        assert_eq!(appender.own_wide(Tag::Long, 9), Err(Reason::ConstantPoolFull));
         assert_eq!(appender.entry(Tag::Integer, &[0; 4]), Ok(65_534));
-        assert_eq!(appender.entry(Tag::Integer, &[0; 4]), Err(SkipReason::ConstantPoolFull));
+        assert_eq!(appender.entry(Tag::Integer, &[0; 4]), Err(Reason::ConstantPoolFull));
     });
 }

@@ -15,7 +15,7 @@ struct Walked<'t> {
 impl Walked<'_> {
     /// The constructor calls, each with what it initialises and whether a copy lies beneath and the way to it is straight; of a
     /// constructor also the ranges with `this` initialised.
-    fn flow(&self) -> Result<String, SkipReason> {
+    fn flow(&self) -> Result<String, Reason> {
         let mut assembly = Assembly::of(self.text);
         let frames = self.frames.map(|frames| assembly.frames(frames));
         let (class, scan, rows) = (assembly.class(), assembly.scan(), assembly.rows(self.rows));
@@ -51,12 +51,12 @@ impl Walked<'_> {
 }
 
 /// Of `static void m(int)`.
-fn in_method(text: &str) -> Result<String, SkipReason> {
+fn in_method(text: &str) -> Result<String, Reason> {
     Walked { text, is_static: true, descriptor: "(I)V", ..Walked::default() }.flow()
 }
 
 /// Of a constructor with an `int`.
-fn in_constructor(text: &str, rows: &[&str]) -> Result<String, SkipReason> {
+fn in_constructor(text: &str, rows: &[&str]) -> Result<String, Reason> {
     Walked { text, rows, is_constructor: true, descriptor: "(I)V", ..Walked::default() }.flow()
 }
 
@@ -147,10 +147,10 @@ fn a_stack_without_what_is_taken_from_it_ends_the_walk() {
         "getstatic A.f:Q; return",
         "invokestatic A.m:(I; return",
     ] {
-        assert_eq!(in_method(text), Err(SkipReason::UnknownReceiver), "{text}");
+        assert_eq!(in_method(text), Err(Reason::UnknownReceiver), "{text}");
     }
     for text in ["new A; getstatic A; return", "invokestatic A; return"] {
-        assert_eq!(in_method(text), Err(SkipReason::BadCode), "{text}");
+        assert_eq!(in_method(text), Err(Reason::BadCode), "{text}");
     }
 }
 
@@ -273,7 +273,7 @@ fn where_ways_meet_an_object_is_known_if_both_have_it() {
         "iload_0; ifeq l; aconst_null; l: return",
         "l: aconst_null; goto l",
     ] {
-        assert_eq!(in_method(text), Err(SkipReason::UnknownReceiver), "{text}");
+        assert_eq!(in_method(text), Err(Reason::UnknownReceiver), "{text}");
     }
 }
 
@@ -343,7 +343,7 @@ fn frames_say_what_is_known_where_ways_meet() {
         frames: &[(&str, &str)],
         descriptor: &str,
         is_constructor: bool,
-    ) -> Result<String, SkipReason> {
+    ) -> Result<String, Reason> {
         let walked = Walked { text, frames: Some(frames), descriptor, is_constructor, ..Walked::default() };
         Walked { is_static: !is_constructor, ..walked }.flow()
     }
@@ -414,10 +414,10 @@ fn frames_say_what_is_known_where_ways_meet() {
         ("(I)V", &[("a", "same"), ("l", "chop3")]),
         ("(I)V", &[("a", "append int"), ("l", "full |"), ("m", "chop1")]),
     ] {
-        assert_eq!(of(text, frames, descriptor, true), Err(SkipReason::BadStackMap), "{frames:?}");
+        assert_eq!(of(text, frames, descriptor, true), Err(Reason::BadStackMap), "{frames:?}");
     }
     for descriptor in ["I)V", "(Q)V"] {
-        assert_eq!(of(text, &[], descriptor, true), Err(SkipReason::BadCode), "{descriptor}");
+        assert_eq!(of(text, &[], descriptor, true), Err(Reason::BadCode), "{descriptor}");
     }
 }
 
@@ -425,7 +425,7 @@ fn frames_say_what_is_known_where_ways_meet() {
 fn frames_that_spell_out_too_much_are_refused() {
     // 50 million locals in all, or a million that are not initialised.
     for (item, width, frames) in [("int ", 10_000, 5_000u16), ("new@0 ", 1_000, 1_000)] {
-        for (count, expected) in [(frames, None), (frames + 1, Some(SkipReason::BadStackMap))] {
+        for (count, expected) in [(frames, None), (frames + 1, Some(Reason::BadStackMap))] {
             let mut assembly = Assembly::of(&format!("a: pad {count}; return"));
             let first = assembly.frames(&[("a", &format!("full {}|", item.repeat(width)))]);
             let others = vec![0; usize::from(count - 1)];

@@ -2,7 +2,7 @@
 
 use super::ClassRewriter;
 use crate::class_file::{Attribute, CodeAttribute, Tag};
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::region::RegionFault;
 use crate::rewrite::method::OldMethod;
 use crate::rewrite::report::{MethodEvent, MethodReport, Note};
@@ -31,7 +31,7 @@ const FIRST_WITH_PRIVATE_INTERFACE_METHODS: u16 = 52;
 impl ClassRewriter {
     /// Gives a method that is left for `reason` a wrapper, if it is to have one and can have one; whether it has. The class is copied up to
     /// `copied`, and then up to the end of the method's code.
-    pub(super) fn try_wrap(&mut self, large: &Large<'_>, reason: SkipReason) -> bool {
+    pub(super) fn try_wrap(&mut self, large: &Large<'_>, reason: Reason) -> bool {
         if !self.wraps(large, reason) {
             return false;
         }
@@ -54,7 +54,7 @@ impl ClassRewriter {
         }
     }
 
-    fn wraps(&mut self, large: &Large<'_>, reason: SkipReason) -> bool {
+    fn wraps(&mut self, large: &Large<'_>, reason: Reason) -> bool {
         let class = large.old.class;
         let transforms = large.request.transforms;
         self.large_methods == LargeMethods::Wrap
@@ -70,11 +70,11 @@ impl ClassRewriter {
 
     /// Appends the wrapper's Code attribute to the methods, and the method with the code to the new ones. Whether the other transforms
     /// found room in there.
-    fn wrap(&mut self, large: &Large<'_>) -> Result<bool, SkipReason> {
+    fn wrap(&mut self, large: &Large<'_>) -> Result<bool, Reason> {
         let Large { old, descriptor_index, request, .. } = large;
         let OldMethod { class, method, attribute } = old;
-        let count = self.bodies_count.checked_add(1).ok_or(SkipReason::MethodTooLarge)?;
-        class.methods_count().checked_add(count).ok_or(SkipReason::MethodTooLarge)?;
+        let count = self.bodies_count.checked_add(1).ok_or(Reason::MethodTooLarge)?;
+        class.methods_count().checked_add(count).ok_or(Reason::MethodTooLarge)?;
         let suffix = &self.names.get_or_insert_with(|| Names::of(&class.pool)).suffix;
         let name = [method.name, suffix].concat();
         let tag = match class.access_flags & ACC_INTERFACE {
@@ -83,7 +83,7 @@ impl ClassRewriter {
         };
         let (name_index, reference) =
             self.appender.own_method(tag, class.this_class, &name, *descriptor_index)?;
-        let code = CodeAttribute::parse(attribute).map_err(|_| SkipReason::BadCode)?;
+        let code = CodeAttribute::parse(attribute).map_err(|_| Reason::BadCode)?;
         let info = wrapper_code(method, first_line(&code, &class.pool), reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
         let transforms = Transforms { method_events: true, rmi: request.is_remote, ..Transforms::NONE };
@@ -115,7 +115,7 @@ impl ClassRewriter {
     }
 
     /// `has_others`: the other transforms are in the code.
-    fn report_wrapped(&mut self, large: &Large<'_>, has_others: bool, reason: SkipReason) {
+    fn report_wrapped(&mut self, large: &Large<'_>, has_others: bool, reason: Reason) {
         let (index, regions) = (large.old.method.index, large.regions);
         if has_others {
             self.reports.push(MethodReport { index, event: MethodEvent::Rewritten(Note::Wrapped) });
@@ -126,7 +126,7 @@ impl ClassRewriter {
             self.report_regions(regions, |position| fault(position).map_or(Ok(index), Err));
         } else {
             self.reports.push(MethodReport { index, event: MethodEvent::Rewritten(Note::WrappedBare) });
-            self.report_regions(regions, |_| Err(RegionFault::MethodLeft(reason.as_str())));
+            self.report_regions(regions, |_| Err(RegionFault::MethodLeft(reason)));
         }
     }
 }

@@ -246,6 +246,6 @@ fn no_table_has_more_than_65535_rows() {
             &mut Vec::new(),
             &mut Vec::new(),
         );
-        assert_eq!(result.err(), is_full.then_some(SkipReason::ExceptionTableFull));
+        assert_eq!(result.err(), is_full.then_some(Reason::ExceptionTableFull));
     }
 }

@@ -190,7 +190,7 @@ fn conditional_branches_that_no_longer_reach_go_over_the_nearest_place() {
         assert_eq!(trampoline.target as usize, moved.old.at("l"));
     }
     let old = far_branch(24_001, 24_001, [""; 3], "", "l");
-    assert_eq!(Moved::of(&old, Some(&[]), insert).err(), Some(SkipReason::JumpOverflow));
+    assert_eq!(Moved::of(&old, Some(&[]), insert).err(), Some(Reason::JumpOverflow));
     // A frame that cannot be read.
     let assembly = Assembly::of(&old);
     let mut edits = Edits::default();
@@ -203,7 +203,7 @@ fn conditional_branches_that_no_longer_reach_go_over_the_nearest_place() {
         Some(&[0, 1, 200]),
         &mut Vec::new(),
     );
-    assert_eq!(result, Err(SkipReason::BadStackMap));
+    assert_eq!(result, Err(Reason::BadStackMap));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_place_has_room_for_2000_trampolines() {
         })
     };
     assert_eq!(of(2_000, ""), Ok([2_000, 0]));
-    assert_eq!(of(2_001, "").err(), Some(SkipReason::JumpOverflow));
+    assert_eq!(of(2_001, "").err(), Some(Reason::JumpOverflow));
     assert_eq!(of(2_001, "goto y; "), Ok([2_000, 1]));
 }
 
@@ -245,8 +245,8 @@ fn a_branch_may_be_a_place_itself_but_the_first_instruction_is_none() {
     };
     assert_eq!(of(5, &["f"]), Ok(6));
     assert_eq!(of(1_999, &["f"]), Ok(2_000));
-    assert_eq!(of(2_000, &["f"]), Err(SkipReason::JumpOverflow));
-    assert_eq!(of(5, &["z"]), Err(SkipReason::JumpOverflow));
+    assert_eq!(of(2_000, &["f"]), Err(Reason::JumpOverflow));
+    assert_eq!(of(5, &["z"]), Err(Reason::JumpOverflow));
 }
 
 #[test]
@@ -259,13 +259,13 @@ fn what_leads_to_no_instruction_or_gets_too_long_is_refused() {
             code[at] = offset;
             let (mut relocation, edits) = (Relocation::default(), Edits::default());
             let result = relocation.apply(&code, &assembly.scan(), &edits, false, None, &mut Vec::new());
-            assert_eq!(result, Err(SkipReason::BadCode), "{text} {offset}");
+            assert_eq!(result, Err(Reason::BadCode), "{text} {offset}");
         }
     }
     for (length, is_left) in [(65_531, false), (65_532, true)] {
         let moved = Moved::of(&format!("pad {length}; x: return"), None, |old, edits| {
             edits.insert(old.at("x") as u32, Place::Before, snippet("iinc 1 1"));
         });
-        assert_eq!(moved.err(), is_left.then_some(SkipReason::MethodTooLarge));
+        assert_eq!(moved.err(), is_left.then_some(Reason::MethodTooLarge));
     }
 }

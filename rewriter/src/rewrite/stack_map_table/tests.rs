@@ -27,7 +27,7 @@ fn write_frames(
     moved: &mut Moved,
     frames: Option<Rows<'_>>,
     appended: Option<AppendedFrames<'_>>,
-) -> Result<Vec<u8>, SkipReason> {
+) -> Result<Vec<u8>, Reason> {
     let info = frames.map(|frames| moved.old.frames(frames));
     let mut out = b"before".to_vec();
     write(info.as_deref(), &moved.old.scan(), &moved.relocation, appended, &mut out)?;
@@ -86,7 +86,7 @@ fn what_stands_in_front_of_a_target_gets_its_frame_and_the_target_the_shortest_t
     }
     for frame in ["same", "append int", "full int |", "full int | #5 #5"] {
         let result = write_frames(&mut landing, Some(&[("t", frame)]), None);
-        assert_eq!(result, Err(SkipReason::BadStackMap), "{frame}");
+        assert_eq!(result, Err(Reason::BadStackMap), "{frame}");
     }
     let mut detours = with_detours(text, &[], &[["t", "a"], ["t", "b"]]);
     let new = "goto d; goto e; return; d: iinc 9 9; goto t; e: iinc 9 9; t: nop; u: return";
@@ -127,7 +127,7 @@ fn frames_that_stand_on_no_instruction_are_refused() {
         (&[("b", "full new@4 |")], false),
     ] {
         let result = write_frames(&mut moved, Some(frames), None);
-        assert_eq!(result.err(), (!is_good).then_some(SkipReason::BadStackMap), "{frames:?}");
+        assert_eq!(result.err(), (!is_good).then_some(Reason::BadStackMap), "{frames:?}");
         let info = moved.old.frames(frames);
         let scan = moved.old.scan();
         let result = write_in_full(&info, &[], &scan, &moved.relocation, &[], None, &mut Vec::new());
@@ -136,9 +136,9 @@ fn frames_that_stand_on_no_instruction_are_refused() {
     for info in [&[0, 1, 2][..], &[0, 1], &[0], &[0, 1, 200], &[0, 0, 0]] {
         let scan = moved.old.scan();
         let result = write(Some(info), &scan, &moved.relocation, None, &mut Vec::new());
-        assert_eq!(result, Err(SkipReason::BadStackMap), "{info:?}");
+        assert_eq!(result, Err(Reason::BadStackMap), "{info:?}");
         let result = write_in_full(info, &[], &scan, &moved.relocation, &[], None, &mut Vec::new());
-        assert_eq!(result, Err(SkipReason::BadStackMap), "{info:?}");
+        assert_eq!(result, Err(Reason::BadStackMap), "{info:?}");
     }
 }
 
@@ -178,7 +178,7 @@ fn handlers_behind_the_code_have_the_locals_that_they_need_and_a_throwable() {
     assert_eq!(of(&mut moved, None, &extra).unwrap(), Assembly::of(new).frames(&expected));
     // A handler's locals take more slots than there are in front.
     let extra = [Counter { index: 2, kept: Kept::Int }];
-    assert_eq!(of(&mut moved, None, &extra), Err(SkipReason::BadStackMap));
+    assert_eq!(of(&mut moved, None, &extra), Err(Reason::BadStackMap));
 }
 
 /// As [`check`], in full, with these parameters and variables of ours.
@@ -240,14 +240,14 @@ fn a_variable_of_ours_is_in_every_frame() {
         let parameters = [verification_type::INTEGER, verification_type::LONG];
         let result =
             write_in_full(&info, &parameters, &scan, &moved.relocation, &extra, None, &mut Vec::new());
-        assert_eq!(result.err(), (!is_good).then_some(SkipReason::BadStackMap));
+        assert_eq!(result.err(), (!is_good).then_some(Reason::BadStackMap));
     }
     // More locals go than there are.
     let info = moved.old.frames(&[("c", "chop2")]);
     for (parameters, is_good) in [(&[1, 1][..], true), (&[1], false)] {
         let scan = moved.old.scan();
         let result = write_in_full(&info, parameters, &scan, &moved.relocation, &[], None, &mut Vec::new());
-        assert_eq!(result.err(), (!is_good).then_some(SkipReason::BadStackMap));
+        assert_eq!(result.err(), (!is_good).then_some(Reason::BadStackMap));
     }
 }
 
@@ -271,7 +271,7 @@ fn a_trampoline_has_the_frame_of_its_target() {
     );
     let info = moved.old.frames(&[("s", "same")]);
     let result = write_in_full(&info, &[1], &moved.old.scan(), &moved.relocation, &[], None, &mut Vec::new());
-    assert_eq!(result, Err(SkipReason::BadStackMap));
+    assert_eq!(result, Err(Reason::BadStackMap));
 }
 
 #[test]
@@ -283,6 +283,6 @@ fn frames_that_inherit_without_end_are_refused() {
         let info = [&(1 + more).to_be_bytes()[..], &first[2..], &vec![0; usize::from(more)]].concat();
         let scan = moved.old.scan();
         let result = write_in_full(&info, &[], &scan, &moved.relocation, &[], None, &mut Vec::new());
-        assert_eq!(result.err(), (!is_good).then_some(SkipReason::BadStackMap));
+        assert_eq!(result.err(), (!is_good).then_some(Reason::BadStackMap));
     }
 }

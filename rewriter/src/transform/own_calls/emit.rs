@@ -3,7 +3,7 @@
 use super::call::{Argument, Call, Passed, Value};
 use super::places::{Local, Operation, kind, width};
 use crate::class_file::opcode;
-use crate::code::SkipReason;
+use crate::code::Reason;
 use crate::code::edits::{Edits, Place, RegionHandler, Snippet};
 use crate::transform::MethodSite;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(super) struct Emission<'e, 's, 'a> {
 
 impl Emission<'_, '_, '_> {
     /// The calls at the entry, in front of everything.
-    pub(super) fn entry(&mut self, calls: &[Call]) -> Result<(), SkipReason> {
+    pub(super) fn entry(&mut self, calls: &[Call]) -> Result<(), Reason> {
         let mut run = Run::default();
         for call in calls {
             self.call(call, &Saved::default(), &mut run)?;
@@ -67,7 +67,7 @@ impl Emission<'_, '_, '_> {
         operation: Option<&Operation>,
         before: &[Call],
         after: &[Call],
-    ) -> Result<(), SkipReason> {
+    ) -> Result<(), Reason> {
         let is_return = opcode::is_return(self.site.code.code[pc as usize]);
         let mut types: Vec<&[u8]> = Vec::new();
         let mut saved = Saved::default();
@@ -86,7 +86,7 @@ impl Emission<'_, '_, '_> {
             let mut run = Run::default();
             for (position, of) in types.iter().enumerate().skip(lowest) {
                 saved.operands.insert(position, (opcode::ILOAD + kind(of), next));
-                next = next.checked_add(width(of)).ok_or(SkipReason::MaxLocals)?;
+                next = next.checked_add(width(of)).ok_or(Reason::MaxLocals)?;
             }
             let locals = || saved.operands.values();
             for (load, index) in locals().rev() {
@@ -109,7 +109,7 @@ impl Emission<'_, '_, '_> {
             run.add(Snippet::default().with(&[if is_wide { opcode::DUP2 } else { opcode::DUP }]));
             run.local(opcode::ISTORE + kind(of), next);
             saved.outcome = Some((opcode::ILOAD + kind(of), next));
-            next = next.checked_add(width(of)).ok_or(SkipReason::MaxLocals)?;
+            next = next.checked_add(width(of)).ok_or(Reason::MaxLocals)?;
             self.edits.need_stack(width(of));
         }
         for call in after {
@@ -120,7 +120,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// One handler for all calls where an exception leaves the method.
-    pub(super) fn throw(&mut self, calls: &[Call], ranges: Vec<(u32, u32)>) -> Result<(), SkipReason> {
+    pub(super) fn throw(&mut self, calls: &[Call], ranges: Vec<(u32, u32)>) -> Result<(), Reason> {
         let exception = self.first_local();
         let saved = Saved { outcome: Some((opcode::ALOAD, exception)), ..Saved::default() };
         let mut run = Run::default();
@@ -134,7 +134,7 @@ impl Emission<'_, '_, '_> {
         for argument in calls.iter().flat_map(|call| &call.arguments) {
             wanted.extend(local_of(argument, self.site.is_static));
         }
-        let behind = exception.checked_add(1).ok_or(SkipReason::MaxLocals)?;
+        let behind = exception.checked_add(1).ok_or(Reason::MaxLocals)?;
         self.need_locals_up_to(behind)?;
         let deepest = calls.iter().map(Call::slots).max().unwrap_or_default();
         self.edits.least_stack = self.edits.least_stack.max(deepest.max(1));
@@ -144,7 +144,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// The verification types of `this` and the arguments that the handler passes, up to the last one.
-    fn kept_locals(&mut self, wanted: &[usize]) -> Result<Vec<u8>, SkipReason> {
+    fn kept_locals(&mut self, wanted: &[usize]) -> Result<Vec<u8>, Reason> {
         use crate::class_file::stack_map_table::verification_type::{
             DOUBLE, FLOAT, INTEGER, LONG, OBJECT, TOP,
         };
@@ -176,8 +176,8 @@ impl Emission<'_, '_, '_> {
         self.site.code.max_locals.saturating_add(taken)
     }
 
-    fn need_locals_up_to(&mut self, next: u16) -> Result<(), SkipReason> {
-        let extra = next.checked_sub(self.first_local()).ok_or(SkipReason::MaxLocals)?;
+    fn need_locals_up_to(&mut self, next: u16) -> Result<(), Reason> {
+        let extra = next.checked_sub(self.first_local()).ok_or(Reason::MaxLocals)?;
         if extra > 0 {
             self.edits.need_locals(self.edits.held_locals + extra);
         }
@@ -185,7 +185,7 @@ impl Emission<'_, '_, '_> {
     }
 
     /// Pushes what is passed, and calls.
-    fn call(&mut self, call: &Call, saved: &Saved, run: &mut Run) -> Result<(), SkipReason> {
+    fn call(&mut self, call: &Call, saved: &Saved, run: &mut Run) -> Result<(), Reason> {
         for argument in &call.arguments {
             let snippet = self.push(argument, saved)?;
             run.add(snippet);
@@ -197,7 +197,7 @@ impl Emission<'_, '_, '_> {
         Ok(())
     }
 
-    fn push(&mut self, argument: &Argument, saved: &Saved) -> Result<Snippet, SkipReason> {
+    fn push(&mut self, argument: &Argument, saved: &Saved) -> Result<Snippet, Reason> {
         let wide = |index: u16| {
             let [a, b] = index.to_be_bytes();
             Snippet::default().with(&[opcode::LDC2_W, a, b])
@@ -218,10 +218,10 @@ impl Emission<'_, '_, '_> {
             Passed::Value(_) => {
                 let local = match local_of(argument, site.is_static) {
                     Some(position) => {
-                        let local = self.locals.get(position).ok_or(SkipReason::BadCode)?;
+                        let local = self.locals.get(position).ok_or(Reason::BadCode)?;
                         (opcode::ILOAD + kind(&local.descriptor), local.slot)
                     }
-                    None => saved.of(argument).ok_or(SkipReason::BadCode)?,
+                    None => saved.of(argument).ok_or(Reason::BadCode)?,
                 };
                 Ok(Snippet::default().with_local(local.0, local.1))
             }
