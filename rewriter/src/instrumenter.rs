@@ -3,27 +3,34 @@
 //! An [`Instrumenter`] is what the [`archive`](crate::archive) engine drives. It keeps the promise that every
 //! class and every method is accounted for: each ends in a [`ClassRecord`], rewritten or with a reason.
 
+mod account;
+mod outside;
+mod plan;
+mod record;
+mod session;
+
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
-use crate::class_file::{ClassFile, mutf8};
-use crate::code::hooks::Reach;
+use crate::class_file::ClassFile;
 use crate::code::module_info;
-use crate::error::ClassError;
 use crate::filter::{ClassVerdict, Filter};
-use crate::library::{self, Boundary, Callee, Own};
-use crate::region::{Region, RegionFault};
+use crate::library::{Callee, Own};
+use crate::reason::Reason;
+use crate::region::Region;
 use crate::remote_methods::RemoteMethods;
-use crate::rewrite::natives::{self, Natives};
-use crate::rewrite::{
-    Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, MethodReport, Note, Outcome, Reason,
-    RegionReport, Transforms,
-};
+use crate::rewrite::natives::Natives;
+use crate::rewrite::{Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, Outcome, Transforms};
 use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
 use crate::transform::own_calls::InsertCalls;
+use account::Account;
 use instrument_names::id_map::{self, IdMap};
 use instrument_names::pattern::MethodQuery;
+use outside::Outside;
+pub use plan::Plan;
+use plan::{LEFT, RecordedCall, Verdict, WITHOUT_CODE};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+pub use record::{ClassRecord, MethodRecord, Observer, RegionRecord, Totals};
+use session::Session;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the rewritten program finds at run time.
 #[derive(Debug, Clone, Default)]
@@ -46,83 +53,14 @@ pub enum ModuleChange {
     AddRequires,
 }
 
-/// What became of one method.
-#[derive(Debug, Clone)]
-pub struct MethodRecord {
-    /// As in the class file, escaped for people.
-    pub name: String,
-    /// As in the class file, escaped for people.
-    pub descriptor: String,
-    /// Its id, if it was rewritten.
-    pub id: Option<u32>,
-    /// Why it was left as it is, if it was.
-    pub skipped: Option<Reason>,
-    /// What is worth knowing of a rewritten method.
-    pub notes: Vec<Note>,
-}
-
-/// What became of one class.
-#[derive(Debug, Clone)]
-pub struct ClassRecord {
-    /// The internal name, escaped for people; empty if the bytes are no class.
-    pub name: String,
-    /// Whether the class changed.
-    pub rewritten: bool,
-    /// Why the class as a whole was left as it is, if it was.
-    pub skipped: Option<Reason>,
-    /// More about that, if there is more to say.
-    pub detail: Option<String>,
-    /// All methods, in order.
-    pub methods: Vec<MethodRecord>,
-}
-
-/// Totals over all classes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Classes looked at.
-    pub classes: u64,
-    /// Classes that changed.
-    pub classes_rewritten: u64,
-    /// Classes left as a whole, by reason.
-    pub classes_skipped: BTreeMap<Reason, u64>,
-    /// All methods.
-    pub methods: u64,
-    /// Methods that changed.
-    pub methods_rewritten: u64,
-    /// Methods left as they are in classes that were not left as a whole, by reason.
-    pub methods_skipped: BTreeMap<Reason, u64>,
-    /// Methods that changed into a wrapper, because they have no room for their probes.
-    pub methods_wrapped: u64,
-    /// Those of them whose code has no room for other transforms either.
-    pub methods_wrapped_bare: u64,
-}
-
-/// What became of a code region in one class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegionRecord {
-    /// Position in the list of regions.
-    pub region: usize,
-    /// Where the class is.
-    pub at: String,
-    /// Why it is not timed, if it is not.
-    pub fault: Option<RegionFault>,
-}
-
-/// Takes the record of every class, in order.
-pub type Observer<'a> = Box<dyn FnMut(&Location<'_>, &ClassRecord) + Send + 'a>;
-
 /// Rewrites classes with one filter, one id map and one account.
 pub struct Instrumenter<'a> {
     transforms: Transforms,
     filter: &'a Filter,
-    ids: &'a mut IdMap,
+    session: Session<'a>,
+    account: Account<'a>,
+    outside: Outside,
     runtime: Runtime,
-    observer: Option<Mutex<Observer<'a>>>,
-    /// What is not a library, if calls into those are recorded.
-    own: Option<Arc<dyn Own>>,
-    natives: Natives,
-    /// The native methods that are there to be rewritten, if calls of them are recorded.
-    own_natives: Option<Arc<dyn Own>>,
     /// See [`record_arrays_everywhere`](Self::record_arrays_everywhere).
     arrays_everywhere: bool,
     large_methods: LargeMethods,
@@ -131,65 +69,8 @@ pub struct Instrumenter<'a> {
     own_calls: Option<Arc<dyn InsertCalls>>,
     /// See [`insert_calls_everywhere`](Self::insert_calls_everywhere).
     calls_everywhere: bool,
-    region_records: Vec<RegionRecord>,
-    /// Patterns, and whether a method has matched.
-    watched: Vec<(MethodQuery, bool)>,
-    /// Ids of the methods that matched one.
-    found: Vec<u32>,
-    totals: Totals,
-    /// Ids that the current output carries.
-    used: Vec<u32>,
-    /// Module descriptors at the root of archives.
-    modules: u64,
-    /// The first class that calls the runtime already.
-    instrumented: Option<String>,
     rewriters: Mutex<Vec<ClassRewriter>>,
     buffers: Mutex<Vec<SurveyBuffers>>,
-}
-
-/// In place of an id: a filter left the method out, or there is no id left.
-const LEFT: u32 = 0;
-/// In place of an id: abstract or native.
-const WITHOUT_CODE: u32 = u32::MAX;
-
-/// What is known about a class on its way.
-#[derive(Debug)]
-pub struct Plan {
-    survey: Result<Survey, ClassError>,
-    verdict: Verdict,
-    reach: Reach,
-    /// Why a native method has no [wrapper](natives::wrap), if it has none.
-    without_wrapper: Reason,
-    /// Whether each surveyed method is wanted; none: as the filter says.
-    chosen: Option<Vec<bool>>,
-    /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
-    ids: Vec<u32>,
-    /// For each surveyed method that is left but for calls of one's own the id that these pass; empty, if there is none.
-    calls: Vec<Option<u32>>,
-    /// The methods whose calls are recorded where it makes them.
-    library_calls: Vec<RecordedCall>,
-    result: OnceLock<(Outcome, Vec<MethodReport>)>,
-    regions: OnceLock<Vec<RegionReport>>,
-    /// For the observer. Made while the bytes of the class are there; [`done`](ArchiveClassRewriter::done) has none.
-    record: OnceLock<ClassRecord>,
-}
-
-/// A method whose calls are recorded where they are made.
-#[derive(Debug, Clone, Copy)]
-struct RecordedCall {
-    /// In the constant pool.
-    index: u16,
-    /// See [`id_map::BLOCKING_CALL`].
-    blocks: bool,
-    /// [`LEFT`], until the class is admitted.
-    id: u32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Rewrite,
-    Module,
-    Leave(Reason),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -203,25 +84,16 @@ impl<'a> Instrumenter<'a> {
         Self {
             transforms,
             filter,
-            ids,
+            session: Session::new(ids),
+            account: Account::default(),
+            outside: Outside::default(),
             runtime,
-            observer: None,
-            own: None,
-            natives: Natives::Leave,
-            own_natives: None,
             arrays_everywhere: false,
             large_methods: LargeMethods::Leave,
             regions: Arc::default(),
             remote_methods: None,
             own_calls: None,
             calls_everywhere: false,
-            region_records: Vec::new(),
-            watched: Vec::new(),
-            found: Vec::new(),
-            totals: Totals::default(),
-            used: Vec::new(),
-            modules: 0,
-            instrumented: None,
             rewriters: Mutex::default(),
             buffers: Mutex::default(),
         }
@@ -241,7 +113,7 @@ impl<'a> Instrumenter<'a> {
 
     /// Sends the record of every class to `observer`.
     pub fn observe(&mut self, observer: Observer<'a>) {
-        self.observer = Some(Mutex::new(observer));
+        self.account.observer = Some(Mutex::new(observer));
     }
 
     /// Times these code regions, in classes that are rewritten from now on. Another list has the regions of the one before at the same places, if
@@ -254,18 +126,18 @@ impl<'a> Instrumenter<'a> {
 
     /// Records calls into libraries where they are made: of what is not among these classes, or left out by the filter.
     pub fn record_library_calls(&mut self, own: Arc<dyn Own>) {
-        self.own = Some(own);
+        self.outside.own = Some(own);
     }
 
     /// Records calls of native methods of these classes where they are made, by the classes that declare them.
     pub fn record_native_calls(&mut self, own: Arc<dyn Own>) {
-        self.natives = Natives::AtCalls;
-        self.own_natives = Some(own);
+        self.outside.natives = Natives::AtCalls;
+        self.outside.own_natives = Some(own);
     }
 
     /// Classes come with [wrappers](natives::wrap) of their native methods: says of those that have none why.
     pub fn expect_wrappers(&mut self) {
-        self.natives = Natives::Wrapped;
+        self.outside.natives = Natives::Wrapped;
     }
 
     /// Lets `rmi` know which methods can be called from other processes.
@@ -285,53 +157,53 @@ impl<'a> Instrumenter<'a> {
 
     /// What became of the code regions since this was called.
     pub fn take_region_records(&mut self) -> Vec<RegionRecord> {
-        std::mem::take(&mut self.region_records)
+        std::mem::take(&mut self.account.region_records)
     }
 
     /// What became of the code regions so far, wherever one of their classes was met.
     pub fn region_records(&self) -> &[RegionRecord] {
-        &self.region_records
+        &self.account.region_records
     }
 
     /// Looks out for methods that match each of these patterns.
     pub fn watch(&mut self, patterns: Vec<MethodQuery>) {
-        self.watched = patterns.into_iter().map(|pattern| (pattern, false)).collect();
+        self.session.watched = patterns.into_iter().map(|pattern| (pattern, false)).collect();
     }
 
     /// Looks out for methods that match one more pattern.
     pub fn watch_also(&mut self, pattern: MethodQuery) {
-        self.watched.push((pattern, false));
+        self.session.watched.push((pattern, false));
     }
 
     /// Looks out no more for the pattern at this place; those behind it move up.
     pub fn forget_watched(&mut self, place: usize) {
-        self.watched.remove(place);
+        self.session.watched.remove(place);
     }
 
     /// Whether a method that is instrumented matched, for each pattern.
     pub fn seen(&self) -> impl Iterator<Item = bool> + '_ {
-        self.watched.iter().map(|watched| watched.1)
+        self.session.watched.iter().map(|watched| watched.1)
     }
 
     /// The ids of the methods that matched a pattern since this was called.
     pub fn take_found(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.found)
+        std::mem::take(&mut self.session.found)
     }
 
     /// The totals so far.
     pub fn totals(&self) -> &Totals {
-        &self.totals
+        &self.account.totals
     }
 
     /// How many modular archives were met.
     pub fn modules(&self) -> u64 {
-        self.modules
+        self.account.modules
     }
 
     /// Where the first class was met that calls the runtime already. Its ids are of another map: next to ours they would
     /// count for other methods.
     pub fn instrumented(&self) -> Option<&str> {
-        self.instrumented.as_deref()
+        self.account.instrumented.as_deref()
     }
 
     /// Rewrites classes that lie in no archive: in parallel, with ids in their order. `None`: unchanged.
@@ -351,7 +223,7 @@ impl<'a> Instrumenter<'a> {
             })
             .collect();
         for (((at, _), plan), output) in classes.iter().zip(plans).zip(&outputs) {
-            self.account(at, plan, output.is_some());
+            self.account.add(at, plan, output.is_some());
         }
         outputs
     }
@@ -363,20 +235,17 @@ impl<'a> Instrumenter<'a> {
 
     /// The map of ids, for another instrumenter.
     pub fn into_ids(self) -> &'a mut IdMap {
-        self.ids
+        self.session.ids
     }
 
     /// The map that ids are taken from.
     pub fn ids(&mut self) -> &mut IdMap {
-        self.ids
+        self.session.ids
     }
 
     /// The ids of the methods admitted since this or [`output_entries`](Self::output_entries) was called: sorted, each once.
     pub fn take_used(&mut self) -> Vec<u32> {
-        let mut used = std::mem::take(&mut self.used);
-        used.sort_unstable();
-        used.dedup();
-        used
+        self.session.take_used()
     }
 
     /// The entries that the current output needs: the runtime, and the part of the id map that it uses.
@@ -386,74 +255,12 @@ impl<'a> Instrumenter<'a> {
             return Vec::new();
         }
         let mut text = Vec::new();
-        self.ids.write_part(used, &mut text);
+        self.session.ids.write_part(used, &mut text);
         let map =
             NewEntry { name: id_map::ENTRY_NAME.to_owned(), data: id_map::gz::compress(&text), stored: true };
         let mut entries = vec![map];
         entries.extend(self.runtime.entries.iter().cloned());
         entries
-    }
-
-    /// An output carries this id of a method, unless it is [`LEFT`].
-    fn use_id(&mut self, id: u32, class: &[u8], name: &[u8], descriptor: &[u8]) {
-        if id == LEFT {
-            return;
-        }
-        self.used.push(id);
-        let mut found = false;
-        for watched in &mut self.watched {
-            let matches = watched.0.matches(class, name, descriptor);
-            watched.1 |= matches;
-            found |= matches;
-        }
-        if found {
-            self.found.push(id);
-        }
-    }
-
-    /// What the methods of a class call which the filter lets through, as far as it is recorded there, without ids.
-    fn library_calls(&self, class: &[u8]) -> Vec<RecordedCall> {
-        let boundary = self.own.as_deref().map(|own| Boundary { own, filter: self.filter });
-        let callees = ClassFile::parse(class).and_then(|file| {
-            let name = file.name()?;
-            let wanted =
-                |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
-            let mut callees =
-                library::recorded_callees(&file, boundary.as_ref(), self.transforms.waits, wanted)?;
-            if let Some(natives) = self.native_methods() {
-                callees.extend(natives.native_callees(&file, wanted)?);
-                callees.sort_by_key(|callee| callee.index);
-                callees.dedup_by_key(|callee| callee.index);
-            }
-            Ok(callees)
-        });
-        let recorded =
-            |callee: &Callee<'_>| RecordedCall { index: callee.index, blocks: callee.blocks, id: LEFT };
-        callees.unwrap_or_default().iter().map(recorded).collect()
-    }
-
-    /// Tells which calls are of native methods whose calls are recorded.
-    fn native_methods(&self) -> Option<Boundary<'_>> {
-        self.own_natives.as_deref().map(|own| Boundary { own, filter: self.filter })
-    }
-
-    /// Why a method without code stays as it is.
-    fn without_code(&self, plan: &Plan, class: &[u8], index: u16) -> Reason {
-        let Ok(survey) = &plan.survey else { return Reason::NoCode };
-        let native = survey.methods.get(usize::from(index)).filter(|method| method.is_native());
-        let (Some(method), true) = (native, self.natives != Natives::Leave) else {
-            return Reason::NoCode;
-        };
-        let (name, descriptor) = (method.name(class), method.descriptor(class));
-        if self.natives == Natives::Wrapped && natives::is_wrapped(name) {
-            Reason::NativeWrapped
-        } else if self.filter.method(survey.name(class), name, descriptor).is_err() {
-            Reason::Excluded
-        } else if self.natives == Natives::Wrapped {
-            plan.without_wrapper
-        } else {
-            Reason::NativeAtCalls
-        }
     }
 
     /// Whether a class that the filter leaves out for this reason is rewritten for the arrays that it makes.
@@ -486,62 +293,15 @@ impl<'a> Instrumenter<'a> {
         }
         let pass_ids = self.own_calls.as_ref().is_some_and(|calls| calls.pass_ids());
         let class_ids = match pass_ids {
-            true => self.ids.begin_class(survey.name(class), survey.source(class)).ok(),
+            true => self.session.ids.begin_class(survey.name(class), survey.source(class)).ok(),
             false => None,
         };
         for (method, wanted) in survey.methods.iter().zip(wanted) {
-            let id =
-                class_ids.filter(|_| wanted).and_then(|of| self.ids.assign(of, &method.info(class)).ok());
-            self.used.extend(id);
+            let id = class_ids
+                .filter(|_| wanted)
+                .and_then(|of| self.session.ids.assign(of, &method.info(class)).ok());
+            self.session.used.extend(id);
             plan.calls.push(wanted.then_some(id.unwrap_or(LEFT)));
-        }
-    }
-
-    fn account(&mut self, at: &Location<'_>, mut plan: Plan, rewritten: bool) {
-        let totals = &mut self.totals;
-        totals.classes += 1;
-        totals.classes_rewritten += u64::from(rewritten);
-        self.modules += u64::from(plan.verdict == Verdict::Module && at.name() == b"module-info.class");
-        if self.instrumented.is_none() && plan.verdict == Verdict::Leave(Reason::AlreadyInstrumented) {
-            self.instrumented = Some(at.to_string());
-        }
-        let reports = plan.regions.take().unwrap_or_default();
-        self.region_records.extend(reports.into_iter().map(|report| RegionRecord {
-            region: report.region,
-            at: at.to_string(),
-            fault: report.outcome.err(),
-        }));
-        let skipped = plan.skipped(rewritten);
-        if let Some(reason) = skipped {
-            *totals.classes_skipped.entry(reason).or_default() += 1;
-        }
-        totals.methods += plan.survey.as_ref().map_or(0, |survey| survey.methods.len() as u64);
-        if skipped.is_none() {
-            let mut refused = 0;
-            for report in plan.reports() {
-                let reason = match report.event {
-                    MethodEvent::Skipped(reason) => reason,
-                    MethodEvent::Unchanged => Reason::NothingToInsert,
-                    MethodEvent::Rewritten(note) => {
-                        totals.methods_wrapped +=
-                            u64::from(matches!(note, Note::Wrapped | Note::WrappedBare));
-                        totals.methods_wrapped_bare += u64::from(note == Note::WrappedBare);
-                        continue;
-                    }
-                };
-                *totals.methods_skipped.entry(reason).or_default() += 1;
-                refused += 1;
-            }
-            let left = plan.ids.iter().filter(|id| **id == LEFT).count();
-            if left > 0 {
-                *totals.methods_skipped.entry(Reason::Excluded).or_default() += left as u64;
-            }
-            // A method without code is reported as skipped, too.
-            totals.methods_rewritten += (plan.ids.len() - left).saturating_sub(refused) as u64;
-        }
-        if let (Some(observer), Some(record)) = (&mut self.observer, plan.record.take()) {
-            let observer = observer.get_mut().unwrap_or_else(PoisonError::into_inner);
-            observer(at, &record);
         }
     }
 
@@ -581,7 +341,8 @@ impl<'a> Instrumenter<'a> {
         let mut reports = rewriter.reports().to_vec();
         for report in &mut reports {
             if report.event == MethodEvent::Skipped(Reason::NoCode) {
-                report.event = MethodEvent::Skipped(self.without_code(plan, class, report.index));
+                report.event =
+                    MethodEvent::Skipped(self.outside.without_code(self.filter, plan, class, report.index));
             }
         }
         if !rewriter.region_reports().is_empty() {
@@ -592,104 +353,6 @@ impl<'a> Instrumenter<'a> {
         let outcome = outcome.unwrap_or(Outcome::Skipped(Reason::NotAClass));
         let _ = plan.result.set((outcome, reports));
         outcome == Outcome::Rewritten
-    }
-}
-
-impl Plan {
-    /// How the class will call the runtime.
-    pub fn call(&mut self, reach: Reach) {
-        self.reach = reach;
-    }
-
-    /// Leaves the class as it is, for this reason.
-    pub fn leave(&mut self, reason: Reason) {
-        self.verdict = Verdict::Leave(reason);
-    }
-
-    /// Says why native methods of the class that `wanted` (name and descriptor) lets through have no [wrapper](natives::wrap). `reason` is
-    /// asked if there are such methods.
-    pub fn explain_natives(
-        &mut self,
-        class: &[u8],
-        wanted: impl Fn(&[u8], &[u8]) -> bool,
-        reason: impl FnOnce() -> Reason,
-    ) {
-        let Ok(survey) = &self.survey else { return };
-        let is_bare = |method: &MethodSurvey| {
-            let name = method.name(class);
-            method.is_native() && !natives::is_wrapped(name) && wanted(name, method.descriptor(class))
-        };
-        if survey.methods.iter().any(is_bare) {
-            self.without_wrapper = reason();
-        }
-    }
-
-    /// Rewrites only methods that `wanted` (name and descriptor) lets through, as far as the filter does.
-    pub fn choose(&mut self, class: &[u8], wanted: impl Fn(&[u8], &[u8]) -> bool) {
-        let Ok(survey) = &self.survey else { return };
-        let wanted = |method: &MethodSurvey| wanted(method.name(class), method.descriptor(class));
-        self.chosen = Some(survey.methods.iter().map(wanted).collect());
-    }
-
-    /// Why the class as a whole was left as it is, if it was.
-    fn skipped(&self, rewritten: bool) -> Option<Reason> {
-        match (&self.survey, self.verdict, self.result.get()) {
-            (Err(_), ..) => Some(Reason::NotAClass),
-            (_, Verdict::Leave(reason), _) => Some(reason),
-            (_, Verdict::Module, _) if !rewritten => Some(Reason::NotCode),
-            (_, _, Some((Outcome::Skipped(reason), _))) => Some(*reason),
-            _ => None,
-        }
-    }
-
-    /// What the rewriter said of the methods.
-    fn reports(&self) -> &[MethodReport] {
-        self.result.get().map_or(&[], |(_, reports)| reports)
-    }
-
-    /// Everything about the class that people may want to know.
-    fn record(&self, class: &[u8], rewritten: bool, regions: &[Region]) -> ClassRecord {
-        let skipped = self.skipped(rewritten);
-        let detail = match (&self.survey, self.result.get()) {
-            (Err(error), _) => Some(error.to_string()),
-            (_, Some((Outcome::Skipped(reason), _))) => Some(reason.explanation().to_owned()),
-            _ => None,
-        };
-        let surveyed = self.survey.as_ref().map_or(&[][..], |survey| &survey.methods[..]);
-        let timed = |index: u16| {
-            let reports = self.regions.get().map_or(&[][..], Vec::as_slice).iter();
-            reports.filter(move |report| report.outcome == Ok(index)).map(|report| report.region)
-        };
-        let methods = surveyed.iter().enumerate().map(|(position, method)| {
-            let id = self.ids.get(position).copied().filter(|id| ![LEFT, WITHOUT_CODE].contains(id));
-            let left = if method.has_code { Reason::Excluded } else { Reason::NoCode };
-            let mut record = MethodRecord {
-                name: mutf8::escape(method.name(class)),
-                descriptor: mutf8::escape(method.descriptor(class)),
-                id,
-                skipped: skipped.or((id.is_none()).then_some(left)),
-                notes: Vec::new(),
-            };
-            for report in self.reports().iter().filter(|report| report.index == method.index) {
-                match report.event {
-                    MethodEvent::Skipped(reason) => record.skipped = Some(reason),
-                    MethodEvent::Unchanged => record.skipped = Some(Reason::NothingToInsert),
-                    MethodEvent::Rewritten(note) => record.notes.push(note),
-                }
-            }
-            record.notes.extend(timed(method.index).map(|region| Note::Region(regions[region].number)));
-            if record.skipped.is_some() {
-                record.id = None;
-            }
-            record
-        });
-        ClassRecord {
-            name: self.survey.as_ref().map_or_else(|_| String::new(), |s| mutf8::escape(s.name(class))),
-            rewritten,
-            skipped,
-            detail,
-            methods: methods.collect(),
-        }
     }
 }
 
@@ -720,24 +383,13 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
                 _ => Verdict::Rewrite,
             },
         };
-        let records_calls = self.own.is_some() || self.own_natives.is_some() || self.transforms.waits;
         let library_calls = match verdict {
-            Verdict::Rewrite if records_calls => self.library_calls(class),
+            Verdict::Rewrite if self.outside.records_calls(self.transforms.waits) => {
+                self.outside.recorded(self.filter, self.transforms.waits, class)
+            }
             _ => Vec::new(),
         };
-        Plan {
-            survey,
-            verdict,
-            library_calls,
-            reach: Reach::Direct,
-            without_wrapper: Reason::NoCode,
-            chosen: None,
-            ids: Vec::new(),
-            calls: Vec::new(),
-            result: OnceLock::new(),
-            regions: OnceLock::new(),
-            record: OnceLock::new(),
-        }
+        Plan::new(survey, verdict, library_calls)
     }
 
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
@@ -751,7 +403,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             return self.admit_calls(plan, class);
         }
         let by_method = verdict == ClassVerdict::ByMethod || self.filter.looks_for_methods();
-        let Ok(class_ids) = self.ids.begin_class(name, survey.source(class)) else { return };
+        let Ok(class_ids) = self.session.ids.begin_class(name, survey.source(class)) else { return };
         plan.ids.reserve(survey.methods.len());
         for (position, method) in survey.methods.iter().enumerate() {
             if !method.has_code {
@@ -762,10 +414,10 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             let chosen = plan.chosen.as_ref().is_none_or(|chosen| chosen[position]);
             let wanted = chosen && (!by_method || self.filter.method(name, name_of, descriptor).is_ok());
             let id = match wanted {
-                true => self.ids.assign(class_ids, &method.info(class)).unwrap_or(LEFT),
+                true => self.session.ids.assign(class_ids, &method.info(class)).unwrap_or(LEFT),
                 false => LEFT,
             };
-            self.use_id(id, name, name_of, descriptor);
+            self.session.use_id(id, name, name_of, descriptor);
             plan.ids.push(id);
         }
         self.admit_calls(plan, class);
@@ -776,24 +428,25 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let Ok(file) = ClassFile::parse(class) else { return };
         for RecordedCall { index, blocks, id } in &mut plan.library_calls {
             let Ok(callee) = Callee::at(&file.pool, *index) else { continue };
-            let declaring = self.native_methods().and_then(|natives| natives.declares_native(&callee));
+            let declaring =
+                self.outside.native_methods(self.filter).and_then(|natives| natives.declares_native(&callee));
             let Callee { class, name, descriptor, .. } = callee;
             let class = declaring.as_deref().unwrap_or(class);
-            *id = self.ids.assign_library_call(class, name, descriptor, *blocks).unwrap_or(LEFT);
-            self.use_id(*id, class, name, descriptor);
+            *id = self.session.ids.assign_library_call(class, name, descriptor, *blocks).unwrap_or(LEFT);
+            self.session.use_id(*id, class, name, descriptor);
         }
     }
 
     fn rewrite(&self, _: &Location<'_>, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
         let rewritten = self.apply(plan, class, out);
-        if self.observer.is_some() {
+        if self.account.observer.is_some() {
             let _ = plan.record.set(plan.record(class, rewritten, &self.regions));
         }
         rewritten
     }
 
     fn done(&mut self, at: &Location<'_>, plan: Plan, rewritten: bool) {
-        self.account(at, plan, rewritten);
+        self.account.add(at, plan, rewritten);
     }
 
     fn extra_entries(&mut self, _: &Layout) -> Vec<NewEntry> {
