@@ -365,9 +365,11 @@ impl Reader<'_, '_> {
     }
 
     fn thread_samples(&mut self, region: &Region) {
-        let Some(samples) = ThreadSamples::read(self.bytes, region) else {
+        if region.length < THREAD_SAMPLES_REGION {
             return self.damage(region.offset, "thread samples", "it is cut off");
-        };
+        }
+        let (header, body) = (region.offset + 16, region.offset + HEADER);
+        let samples = ThreadSamples::decode(self.bytes.words(header), self.bytes.words(body));
         let known = self.samples.entry((region.copy, region.owner));
         known.or_insert((region.offset, ThreadSamples::default())).1.add(&samples);
     }

@@ -1,8 +1,6 @@
 //! What a sampler has noted of a thread beside the samples of its contexts.
 
-use crate::bytes::Bytes;
-use crate::format::*;
-use crate::regions::Region;
+use crate::format::USER_ONLY;
 
 /// What makes samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,15 +60,11 @@ impl SampleSource {
 }
 
 impl ThreadSamples {
-    /// Reads a region; none: it is cut off.
-    pub(crate) fn read(bytes: &Bytes<'_>, region: &Region) -> Option<ThreadSamples> {
-        if region.length < THREAD_SAMPLES_REGION {
-            return None;
-        }
-        let [period_ns, source_flags] = bytes.words(region.offset + 16);
-        let [_, cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns] =
-            bytes.words(region.offset + HEADER);
-        Some(ThreadSamples {
+    /// From words of the header, and the body.
+    pub(crate) fn decode(header: [u64; 2], body: [u64; 8]) -> ThreadSamples {
+        let [period_ns, source_flags] = header;
+        let [_, cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, _] = body;
+        ThreadSamples {
             period_ns,
             source: SampleSource::new(source_flags as u32),
             user_only: (source_flags >> 32) as u32 & USER_ONLY != 0,
@@ -80,7 +74,7 @@ impl ThreadSamples {
             unattributed,
             in_vm,
             handler_ns,
-        })
+        }
     }
 
     /// Words of the header, and the body.
