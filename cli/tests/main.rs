@@ -17,6 +17,7 @@ mod names;
 mod report;
 mod reports;
 mod rewrite;
+mod samples;
 mod settings;
 mod ship;
 mod terminal;

@@ -163,8 +163,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         && format == report::Format::Text
         && print.resource.is_empty()
     {
-        // Who waits for a call waits for the other process: it is the whole time that matters here.
-        print.resource.push(session.model.resources()[time.whole].name.clone());
+        // Who waits for a call waits for the other process: it is the whole time that matters here, if that is known.
+        let shown = time.whole.unwrap_or(time.running);
+        print.resource.push(session.model.resources()[shown].name.clone());
     }
     view::print(&print, opts.depth, &session, opts.session.strict, talk, |out, session, arcs, options| {
         matched.write_tree(out, opts.report, session, arcs, options)

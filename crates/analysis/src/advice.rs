@@ -1,7 +1,8 @@
 //! What the next recording of a program can leave out so that recording takes a given part of its running time at most.
 //!
 //! 1. What recording took is known by method: its calls, each with the cost that the calibration found ([`crate::calibration`]), untimed ones beside calls
-//!    that do little ([`crate::in_place`]). Reports take what is most likely; a budget is kept if it is more.
+//!    that do little ([`crate::in_place`]). Reports take what is most likely; a budget is kept if it is more. Where times are samples, it is known
+//!    what all probes took, and each call has the same part of it.
 //! 2. Methods that can be left out are ordered by that cost, times the part of their measured own time that it was. So those come first
 //!    that cost most and about which the least is known: a method that takes longer than its probes comes late.
 //! 3. They are left out in this order until the rest is within the budget; those that turn out not to be needed come back.
@@ -17,7 +18,7 @@ use crate::correction::{self, Correction};
 use crate::hash::HashMap;
 use crate::model::{Arcflow, Consumer, Kind, Node};
 use crate::session::Session;
-use crate::thread_time::ThreadTime;
+use crate::thread_time::{RUNNING, ThreadTime, is_sampled};
 use instrument_names::pattern::Pattern;
 use instrument_names::signature::brief;
 
@@ -104,6 +105,8 @@ pub struct Spent {
     methods: HashMap<String, Share>,
     /// The calibration says that recording took more than there was: what calls cost is estimated.
     is_estimate: bool,
+    /// Times are samples: what recording took is known by itself.
+    is_sampled: bool,
 }
 
 /// A method's part.
@@ -135,6 +138,11 @@ impl Spent {
     /// No times were recorded, or there is another reason why they cannot be corrected.
     pub fn of(session: &Session, arcs: &Arcs, cpu_ns: Option<f64>) -> Result<Spent, NoCost> {
         let model = &session.model;
+        if let (true, Some(running), Some(probes)) =
+            (is_sampled(model), model.resource(RUNNING), model.resource("probes"))
+        {
+            return Ok(Spent::of_samples(session, arcs, [running, probes]));
+        }
         let is_estimate = matches!(&model.correction,
             Correction::Refused(refusal) if refusal.cause == correction::IMPLAUSIBLE);
         let (own, raw, waiting) = (own(model, is_estimate)?, raw(model)?, ThreadTime::of(model));
@@ -156,7 +164,26 @@ impl Spent {
                 share.likely_ns = share.recording_ns;
             }
         }
-        Ok(Spent { running_ns: total[own], measured_ns, cpu_ns, methods, is_estimate })
+        let running_ns = total[own];
+        Ok(Spent { running_ns, measured_ns, cpu_ns, methods, is_estimate, is_sampled: false })
+    }
+
+    /// Of samples: running time is without that of the probes.
+    fn of_samples(session: &Session, arcs: &Arcs, [running, probes]: [usize; 2]) -> Spent {
+        let methods = || arcs.ids().filter(|&id| arcs.function(id).kind == Kind::Method);
+        let calls: f64 = methods().map(|id| arcs.function(id).calls as f64).sum();
+        let each = arcs.total()[probes] / calls.max(1.0);
+        let share = |id: FunctionId| {
+            let function = arcs.function(id);
+            let (calls, own_ns) = (function.calls as f64, arcs.self_base(id)[running]);
+            let recording_ns = calls * each;
+            let share = Share { calls, recording_ns, likely_ns: recording_ns, own_ns };
+            (session.model.name(function.consumer).to_owned(), share)
+        };
+        let running_ns = arcs.total()[running];
+        let measured_ns = running_ns + arcs.total()[probes];
+        let methods = methods().map(share).collect();
+        Spent { running_ns, measured_ns, cpu_ns: None, methods, is_estimate: false, is_sampled: true }
     }
 
     /// What came since an earlier moment. What a call costs is better known now than it was then.
@@ -172,6 +199,10 @@ impl Spent {
             let own_ns = share.own_ns - before.own_ns - more_ns;
             *share =
                 Share { calls: share.calls - before.calls, recording_ns, likely_ns, own_ns: own_ns.max(0.0) };
+        }
+        if self.is_sampled {
+            let running_ns = (self.running_ns - earlier.running_ns).max(0.0);
+            return Window { running_ns, methods, is_estimate: false };
         }
         let cpu_ns = self.cpu_ns.zip(earlier.cpu_ns).map_or(f64::INFINITY, |(now, before)| now - before);
         let all = (self.measured_ns - earlier.measured_ns).min(cpu_ns).max(0.0);
@@ -210,7 +241,7 @@ impl Advice {
         running(&session.model)?;
         let now = Spent::of(session, arcs, None)?;
         let (likely, measured) = (likely_ns(&now.methods), now.measured_ns);
-        if likely > (1.0 - LEFT) * measured {
+        if !now.is_sampled && likely > (1.0 - LEFT) * measured {
             let percent = if measured > 0.0 { 100.0 * likely / measured } else { 0.0 };
             return Err(NoCost(format!(
                 "its calibration says that recording took {percent:.0} % of the time that was measured, so nearly nothing is left of it"
@@ -265,6 +296,9 @@ impl Advice {
 fn running(model: &Arcflow) -> Result<usize, NoCost> {
     if let Correction::Refused(refusal) = &model.correction {
         return Err(NoCost(format!("{}: {}", refusal.process, refusal.reason)));
+    }
+    if is_sampled(model) {
+        return model.resource(RUNNING).ok_or_else(no_times);
     }
     let time = ThreadTime::of(model).map(|time| time.running).or_else(|| model.resource("wall"));
     time.filter(|_| model.correction == Correction::Applied).ok_or_else(no_times)

@@ -148,7 +148,7 @@ impl Page {
             "resources": shown.iter().map(|&r| {
                 let resource = &model.resources()[r];
                 let mut row = json!({"name": resource.name, "unit": resource.unit});
-                if let Some(whole) = whole_of(&resource.name) {
+                if let Some(whole) = whole_of(model, &resource.name) {
                     row["error_of"] = json!(whole);
                 }
                 row
@@ -253,6 +253,7 @@ fn without(model: &Arcflow, small: impl Fn(usize) -> bool) -> (Arcflow, u64) {
 
 fn functions(model: &Arcflow, arcs: &Arcs, shown: &[usize]) -> Value {
     let labels = Labels::new(model, &Options::default());
+    let members = machine::Members::new(model, shown);
     let row = |id: FunctionId| {
         let function = arcs.function(id);
         let name = model.name(function.consumer);
@@ -265,7 +266,7 @@ fn functions(model: &Arcflow, arcs: &Arcs, shown: &[usize]) -> Value {
         row.insert("kind".into(), json!(function.kind.word()));
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
-        machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
+        members.put(arcs.self_base(id), arcs.self_cum(id), &mut row);
         machine::origin(model, name, Some(&mut row));
         Value::Object(row)
     };
@@ -332,8 +333,8 @@ impl Columns {
             let is_whole = base.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.0e15);
             // Thread time is the sum of its parts, and as measured it is not much more.
             let parts = match time {
-                Some(time) if r == time.whole => vec![time.running, time.waiting],
-                Some(time) if name == "wall-raw" => vec![time.whole],
+                Some(time) if Some(r) == time.whole => vec![time.running, time.waiting],
+                Some(time) if name == "wall-raw" => time.whole.into_iter().collect(),
                 _ => Vec::new(),
             };
             if !is_whole {
@@ -360,7 +361,7 @@ impl Columns {
         let name = &model.resources()[r].name;
         let base = |id: NodeId| model.base(id);
         let cum = |id: NodeId| &cum[id.0 as usize * base(id).len()..][..base(id).len()];
-        if whole_of(name).is_none() {
+        if whole_of(model, name).is_none() {
             let whole = |error: Option<Error>| {
                 error.map_or(0, |error| (error.total().round() as u64).min(MOST_ERROR))
             };

@@ -6,18 +6,24 @@
 //! | running | `running` | `running-raw` |
 //! | waiting | `waiting` | `waiting-raw` |
 //!
-//! A model that has no corrected time has parts of the measured one, and none has both.
+//! A model that has no corrected time has parts of the measured one, and none has both. Where times are samples of CPU time, there are
+//! `running` and `waiting` and no whole: how long a thread waited for a processor, or in calls that are not recorded, is not known.
 
 use crate::model::Arcflow;
 
 /// The columns of the table.
-const NAMES: [[&str; 3]; 2] = [["wall", "running", "waiting"], ["wall-raw", "running-raw", "waiting-raw"]];
+const NAMES: [[&str; 3]; 2] = [["wall", RUNNING, WAITING], ["wall-raw", "running-raw", "waiting-raw"]];
+
+/// The name of running time, corrected or from samples.
+pub(crate) const RUNNING: &str = "running";
+/// The name of waiting time.
+pub(crate) const WAITING: &str = "waiting";
 
 /// Indices of resources of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadTime {
-    /// All of it.
-    pub whole: usize,
+    /// All of it, if it is known.
+    pub whole: Option<usize>,
     /// What was running, as far as is known.
     pub running: usize,
     /// What was waiting.
@@ -27,13 +33,22 @@ pub struct ThreadTime {
 impl ThreadTime {
     /// Where they are; none if it is not known when threads waited.
     pub fn of(model: &Arcflow) -> Option<ThreadTime> {
+        let [running, waiting] = [RUNNING, WAITING].map(|name| model.resource(name));
+        if is_sampled(model) {
+            return Some(ThreadTime { whole: None, running: running?, waiting: waiting? });
+        }
         NAMES.iter().find_map(|names| {
             let [Some(whole), Some(running), Some(waiting)] = names.map(|name| model.resource(name)) else {
                 return None;
             };
-            Some(ThreadTime { whole, running, waiting })
+            Some(ThreadTime { whole: Some(whole), running, waiting })
         })
     }
+}
+
+/// Whether running time is that of samples.
+pub fn is_sampled(model: &Arcflow) -> bool {
+    model.resource("samples").is_some() && model.resource(RUNNING).is_some()
 }
 
 /// The names of running and waiting time.
@@ -42,7 +57,10 @@ pub(crate) fn parts(corrected: bool) -> [&'static str; 2] {
     [running, waiting]
 }
 
-/// The name of the whole that a resource is a part of.
-pub(crate) fn whole_of(name: &str) -> Option<&'static str> {
+/// The name of the whole that a resource of a model is a part of.
+pub(crate) fn whole_of(model: &Arcflow, name: &str) -> Option<&'static str> {
+    if is_sampled(model) {
+        return None;
+    }
     NAMES.iter().find(|names| names[1..].contains(&name)).map(|names| names[0])
 }

@@ -6,9 +6,12 @@
 //! | `X cum noise` | the same for cum. What the probes of a call took in it is not in its caller: there is one error for both, not two |
 //! | `X variance` | variance of the estimated base of X, where only some calls are timed; independent, so variances add up |
 //! | `X cum variance` | the same for cum: a context's cum is measured as one, so its base here is its own variance less its callees' |
+//!
+//! Running time of samples ([`crate::load`]) has its error from the resource `samples`: the 95 % interval of Wilson of its own number of
+//! samples among all, half as wide as that is, and `running noise` beside it. What no sample met is less than the bound of no sample.
 
 use crate::model::{Arcflow, Resource};
-use crate::thread_time::whole_of;
+use crate::thread_time::{RUNNING, is_sampled, whole_of};
 
 /// Suffixes of the accompanying resources' names.
 const SUFFIXES: [&str; 4] = [" noise", " cum noise", " variance", " cum variance"];
@@ -34,6 +37,54 @@ pub struct Uncertainty {
     cum_variance: Option<usize>,
     /// The resource, if it is a part of `wall`: nothing of it is nothing for sure.
     part: Option<usize>,
+    /// The resource, if it is one of samples.
+    samples: Option<Samples>,
+}
+
+/// What is known of running time by samples.
+#[derive(Debug, Clone, Copy)]
+struct Samples {
+    /// Index of the time.
+    running: usize,
+    /// Index of the numbers of samples.
+    samples: usize,
+    /// All samples.
+    all: f64,
+    /// All running time, ns.
+    total: f64,
+}
+
+impl Samples {
+    fn of(model: &Arcflow) -> Option<Samples> {
+        let (running, samples) = (model.resource(RUNNING)?, model.resource("samples")?);
+        let sum = |r: usize| model.ids().map(|id| model.base(id)[r]).sum();
+        Some(Samples { running, samples, all: sum(samples), total: sum(running) })
+    }
+
+    /// Half the width of the interval of a figure.
+    fn error(self, figures: &[f64]) -> f64 {
+        let met = figures[self.samples];
+        let [low, high] = wilson(met, self.all);
+        if met > 0.0 { figures[self.running] * (high - low) / 2.0 * self.all / met } else { 0.0 }
+    }
+}
+
+/// Normal deviate of an interval that holds the truth in 95 % of the cases.
+const DEVIATE: f64 = 1.96;
+
+/// The 95 % interval of a share of which `met` of `all` samples were (E. B. Wilson, 1927): unlike a standard error it is good for a few samples,
+/// and for none.
+pub fn wilson(met: f64, all: f64) -> [f64; 2] {
+    if all <= 0.0 {
+        return [0.0, 1.0];
+    }
+    let square = DEVIATE * DEVIATE;
+    let share = met / all;
+    let middle = share + square / (2.0 * all);
+    let half = DEVIATE * (share * (1.0 - share) / all + square / (4.0 * all * all)).max(0.0).sqrt();
+    let scale = 1.0 + square / all;
+    let low = if met > 0.0 { (middle - half) / scale } else { 0.0 };
+    [low.max(0.0), ((middle + half) / scale).min(1.0)]
 }
 
 /// What a figure may be off by.
@@ -43,6 +94,8 @@ pub struct Error {
     pub noise: f64,
     /// By sampling: one standard error.
     pub standard: f64,
+    /// There is something of it for sure, whatever it is off by.
+    pub is_met: bool,
 }
 
 impl Error {
@@ -56,13 +109,13 @@ impl Error {
         let sum = errors.fold((0.0, 0.0), |(noise, variance), error| {
             (noise + error.noise, variance + error.standard * error.standard)
         });
-        Error { noise: sum.0, standard: f64::sqrt(sum.1) }
+        Error { noise: sum.0, standard: f64::sqrt(sum.1), is_met: false }
     }
 
     /// Whether a figure cannot be told from nothing: it is within the noise and two standard errors.
     pub fn hides(self, value: f64) -> bool {
         let doubt = self.noise + 2.0 * self.standard;
-        doubt > 0.0 && value.abs() <= doubt
+        !self.is_met && doubt > 0.0 && value.abs() <= doubt
     }
 }
 
@@ -71,11 +124,23 @@ impl Uncertainty {
     pub fn of(model: &Arcflow, resource: usize) -> Uncertainty {
         let name = model.resources()[resource].name.as_str();
         // Its parts are off by no more than the whole is.
-        let whole = whole_of(name);
+        let whole = whole_of(model, name);
         let (part, name) = (whole.map(|_| resource), whole.unwrap_or(name));
         let [noise, cum_noise, base_variance, cum_variance] =
             SUFFIXES.map(|suffix| model.resource(&format!("{name}{suffix}")));
-        Uncertainty { noise, cum_noise, base_variance, cum_variance, part }
+        let samples = if name == RUNNING && is_sampled(model) { Samples::of(model) } else { None };
+        Uncertainty { noise, cum_noise, base_variance, cum_variance, part, samples }
+    }
+
+    /// Of what no sample met, where times are samples: what it is less than. `figures` are bases or cums of all resources.
+    pub fn bound(self, figures: &[f64]) -> Option<f64> {
+        let samples = self.samples.filter(|samples| figures[samples.running] == 0.0)?;
+        Some(samples.total * wilson(0.0, samples.all)[1])
+    }
+
+    /// Whether it is a time of samples.
+    pub fn is_of_samples(self) -> bool {
+        self.samples.is_some()
     }
 
     /// Whether only some calls were timed.
@@ -104,7 +169,31 @@ impl Uncertainty {
             return None;
         }
         let noise = noise.map_or(0.0, |i| figures[i].max(0.0));
+        if let Some(samples) = self.samples {
+            let value = figures[samples.running];
+            let error = Error { noise: noise + samples.error(figures), standard: 0.0, is_met: true };
+            return (value != 0.0).then_some(error);
+        }
         let standard = variance.map_or(0.0, |i| figures[i].max(0.0).sqrt());
-        Some(Error { noise, standard })
+        Some(Error { noise, standard, is_met: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Agresti and Coull (1998) and tables of the interval.
+    #[test]
+    fn an_interval_of_wilson_is_that_of_the_books() {
+        let rounded = |met, all| wilson(met, all).map(|share| (share * 1e4).round() / 1e4);
+        assert_eq!(rounded(0.0, 10.0), [0.0, 0.2775]);
+        assert_eq!(rounded(1.0, 10.0), [0.0179, 0.4042]);
+        assert_eq!(rounded(5.0, 10.0), [0.2366, 0.7634]);
+        assert_eq!(rounded(10.0, 10.0), [0.7225, 1.0]);
+        assert_eq!(rounded(0.0, 0.0), [0.0, 1.0]);
+        // Of many samples that of the normal distribution: 1.96 times the root of 100.
+        let [low, high] = wilson(100.0, 1e9);
+        assert!(((high - low) * 1e9 / 2.0 - 19.69).abs() < 0.01, "{low} {high}");
     }
 }

@@ -184,6 +184,9 @@ fn sum_up(thread: &mut Thread) {
 fn subtract(later: &mut Thread, before: &Thread, open: &Open) {
     later.dropped = later.dropped.saturating_sub(before.dropped);
     later.pause = later.pause.saturating_sub(before.pause);
+    if let (Some(samples), Some(earlier)) = (&mut later.samples, &before.samples) {
+        samples.subtract(earlier);
+    }
     if let (Some(tree), Some(earlier)) = (&mut later.tree, &before.tree) {
         let places = places(tree, earlier);
         for (i, node) in earlier.nodes.iter().enumerate() {
@@ -254,6 +257,7 @@ fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
         max: if is_known { later.max } else { 0 },
         sum_squares: (later.sum_squares - before.sum_squares).max(0.0),
         timed: later.timed.saturating_sub(before.timed),
+        samples: later.samples.saturating_sub(before.samples),
         cpu_ns: later.cpu_ns.saturating_sub(before.cpu_ns),
         variance: (later.variance - before.variance).max(0.0),
         open_ns: later.open_ns.saturating_sub(before.open_ns.saturating_add(left)),

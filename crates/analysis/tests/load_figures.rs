@@ -47,6 +47,7 @@ fn times_of_single_calls_are_added_up_over_contexts() {
     let expected = CallTimes {
         calls: 4,
         ended: 3,
+        summed: 3,
         ended_ns: 21.0,
         open_ns: 10.0,
         timed: 3,

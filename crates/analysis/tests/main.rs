@@ -29,6 +29,7 @@ mod paper;
 mod parquet;
 mod questions;
 mod replay;
+mod samples;
 mod texts;
 mod trace_cache;
 mod waits;

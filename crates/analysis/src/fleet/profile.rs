@@ -7,17 +7,18 @@ use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_names::mutf8;
 use instrument_names::signature::parts;
 use instrument_trace::{
-    About, Allocation, Closes, Link, LinkKind, Method as Counts, NO_MIN, Sum, Tree, TreeAllocation,
-    TreeConsumer, TreeNode, Writer,
+    About, Allocation, Closes, Link, LinkKind, Method as Counts, NO_MIN, Sum, ThreadSamples, Tree,
+    TreeAllocation, TreeConsumer, TreeNode, Writer,
 };
 use sha2::{Digest, Sha256};
 
 use super::Summed;
 use super::processes::Processes;
-use super::sums::{Figures, Key, NONE, Sums, Thread};
+use super::sums::{Figures, Key, Method, NONE, Sums, Thread};
 use crate::export::parquet::labels::{self, Labels};
 use crate::hash::HashMap;
 use crate::load::place::{LinkName, link_name};
+use crate::load::samples::{KERNEL, UNKNOWN};
 use crate::model::Kind;
 use crate::session::{Error, Message};
 
@@ -35,6 +36,8 @@ enum Times {
     Measured,
     /// Without the cost of recording.
     Corrected,
+    /// Samples of CPU time.
+    Samples,
 }
 
 /// Writes a profile.
@@ -68,7 +71,10 @@ pub(super) fn write<W: Write + Seek>(processes: &Processes, sums: &Sums, out: W)
             writer.sum(name, thread.threads, Sum::Counts(&methods, &made)).map_err(output)?;
         } else {
             let made = made(thread, order);
-            writer.sum(name, thread.threads, Sum::Tree(&tree, &made)).map_err(output)?;
+            let ordinal = writer.sum(name, thread.threads, Sum::Tree(&tree, &made)).map_err(output)?;
+            if times == Times::Samples {
+                writer.samples(ordinal, &samples(sums, thread)).map_err(output)?;
+            }
         }
     }
     writer.links(&links.all).map_err(output)?;
@@ -87,7 +93,15 @@ pub(super) fn write<W: Write + Seek>(processes: &Processes, sums: &Sums, out: W)
 
 fn times(sums: &Sums) -> Result<Times, Error> {
     let covered = &sums.covered;
+    if covered.samples > 0 && covered.samples < covered.rows {
+        return Err(Error::Request(
+            "the times of some of the processes are samples and those of others are not, which makes no sum: \
+             choose some that were recorded alike, by service, build or days"
+                .into(),
+        ));
+    }
     match covered.raw {
+        _ if covered.samples > 0 => Ok(Times::Samples),
         0 => Ok(Times::None),
         raw if raw < covered.rows => Err(Error::Request(
             "some of the processes have times and others only counts, which makes no sum: \
@@ -146,7 +160,17 @@ fn properties(processes: &Processes, sums: &Sums, times: Times) -> BTreeMap<Stri
         ("java.version", same(&|process| process.java_version.clone())),
         ("host", same(&|process| process.host.clone())),
         ("labels", (!of_labels.is_empty()).then(|| labels::text(&of_labels))),
-        ("timing", is_timed.then(|| if sums.covered.estimated > 0 { "auto" } else { "all" }.to_owned())),
+        (
+            "timing",
+            is_timed.then(|| {
+                let timing = match times {
+                    Times::Samples => "samples",
+                    _ if sums.covered.estimated > 0 => "auto",
+                    _ => "all",
+                };
+                timing.to_owned()
+            }),
+        ),
     ];
     if times == Times::Corrected {
         // Nothing is left to be taken out.
@@ -162,7 +186,7 @@ fn order(sums: &Sums, thread: &Thread) -> Result<Vec<Key>, Error> {
     let damaged =
         |why: &str| Error::Request(format!("the dataset is damaged: {why}; export its profiles again"));
     let mut found = BTreeSet::new();
-    for &first in thread.contexts.keys() {
+    for &first in thread.contexts.keys().filter(|key| row_of_samples(sums, key).is_none()) {
         let mut at = first;
         while at != NONE {
             let context =
@@ -184,9 +208,43 @@ fn order(sums: &Sums, thread: &Thread) -> Result<Vec<Key>, Error> {
     Ok(found.into_iter().map(|(_, key)| key).collect())
 }
 
+/// The name of a row that samples have beside those of contexts.
+fn row_of_samples<'a>(sums: &'a Sums, context: &Key) -> Option<&'a str> {
+    let method = sums.methods.get(&sums.contexts.get(context)?.method)?;
+    Some(&*method.name).filter(|name| is_row_of_samples(method.kind, name))
+}
+
+fn is_row_of_samples(kind: Kind, name: &str) -> bool {
+    kind == Kind::Link && [KERNEL, UNKNOWN].contains(&name)
+}
+
+/// What the samples of the contexts of a thread stand for, and the other samples. The number of those in probes is that of their time.
+fn samples(sums: &Sums, thread: &Thread) -> ThreadSamples {
+    let mut of = ThreadSamples { in_no_call: thread.own.samples, ..ThreadSamples::default() };
+    let (mut met, mut running, mut kernel) = (thread.own.samples, thread.own.running, 0u64);
+    for (key, figures) in &thread.contexts {
+        match row_of_samples(sums, key) {
+            Some(KERNEL) => kernel = kernel.saturating_add(figures.running),
+            row => {
+                met = met.saturating_add(figures.samples);
+                running = running.saturating_add(figures.running);
+                of.unattributed += if row.is_some() { figures.samples } else { 0 };
+            }
+        }
+    }
+    of.cpu_ns = running.saturating_add(kernel).saturating_add(thread.own.probes);
+    if met > 0 && running > 0 {
+        let each = running as f64 / met as f64;
+        of.in_probes = (thread.own.probes as f64 / each).round() as u64;
+        (of.user_only, of.period_ns) = (kernel > 0, each.round() as u64);
+    }
+    of
+}
+
 /// Ids of all methods, called or not, and of what else has figures and is no link.
 fn ids(sums: &Sums) -> Result<(IdMap, HashMap<Key, u32>), Error> {
-    let mut by_name: Vec<_> = sums.methods.iter().filter(|(_, of)| of.kind != Kind::Deeper).collect();
+    let is_named = |of: &Method| of.kind != Kind::Deeper && !is_row_of_samples(of.kind, &of.name);
+    let mut by_name: Vec<_> = sums.methods.iter().filter(|(_, of)| is_named(of)).collect();
     by_name.sort_unstable_by(|a, b| (&a.1.name, a.1.kind, a.0).cmp(&(&b.1.name, b.1.kind, b.0)));
     // Methods without a name are called by their ids, which others must not have.
     let unnamed = by_name.iter().filter_map(|(_, method)| id_of(&method.name)).max().unwrap_or(0);
@@ -273,9 +331,11 @@ fn tree(
     let covered = &sums.covered;
     let sampled = covered.estimated > 0;
     let cpu = if times == Times::Corrected { covered.cpu } else { covered.cpu_raw };
-    let cpu = !sampled && cpu == covered.rows;
+    let has_samples = times == Times::Samples;
+    let cpu = !sampled && !has_samples && cpu == covered.rows;
+    let sampled = sampled && !has_samples;
     let numbers: HashMap<Key, u32> = order.iter().zip(1..).map(|(key, number)| (*key, number)).collect();
-    let mut tree = Tree { sampled, cpu, nodes: Vec::with_capacity(order.len()), ..Tree::default() };
+    let mut tree = Tree { sampled, has_samples, cpu, nodes: Vec::with_capacity(order.len()) };
     for key in order {
         let context = sums.contexts[key];
         let kind = sums.methods.get(&context.method).map(|method| method.kind);
@@ -308,6 +368,8 @@ fn node(node: TreeNode, of: &Figures, times: Times) -> TreeNode {
         Times::None => 0,
         Times::Measured => of.raw_total,
         Times::Corrected => of.wall_total,
+        // Of the calls that were timed.
+        Times::Samples => of.closed_ns.saturating_add(of.open_ns),
     };
     let open_ns = of.open_ns.min(total);
     let ns = total - open_ns;
@@ -328,6 +390,8 @@ fn node(node: TreeNode, of: &Figures, times: Times) -> TreeNode {
         sum_squares: (of.sum_squares + shift).max(0.0),
         open_ns,
         bytecodes: of.bytecodes,
+        timed: if times == Times::Samples { of.timed } else { 0 },
+        samples: of.samples,
         ..node
     }
 }

@@ -59,6 +59,10 @@ pub(super) struct Figures {
     pub(super) allocations: u64,
     pub(super) bytes: u64,
     pub(super) bytecodes: u64,
+    /// Where times are samples: their number, ns of CPU time, and of probes.
+    pub(super) samples: u64,
+    pub(super) running: u64,
+    pub(super) probes: u64,
 }
 
 /// How many rows have a figure that not all processes need to have.
@@ -71,6 +75,8 @@ pub(super) struct Coverage {
     pub(super) cpu_raw: u64,
     pub(super) bytes: u64,
     pub(super) bytecodes: u64,
+    /// Rows whose times are samples.
+    pub(super) samples: u64,
     /// Rows whose calls were not all timed.
     pub(super) estimated: u64,
     /// Rows with waits, or objects that were followed: the profile has none of these.
@@ -96,7 +102,7 @@ pub(super) struct Sums {
     pub(super) covered: Coverage,
 }
 
-const VALUE_COLUMNS: [&str; 29] = [
+const VALUE_COLUMNS: [&str; 32] = [
     "batch",
     "process",
     "thread",
@@ -126,6 +132,9 @@ const VALUE_COLUMNS: [&str; 29] = [
     "waiting",
     "contended",
     "live",
+    "samples",
+    "running",
+    "probes",
 ];
 
 impl Sums {
@@ -217,6 +226,7 @@ impl Coverage {
         self.cpu_raw += has(21);
         self.bytes += has(23);
         self.bytecodes += has(24);
+        self.samples += has(29);
         self.left_out += u64::from((25..29).any(|column| rows.int(column, row).is_some()));
         let ended = (5..9).map(|column| rows.count_of(column, row)).sum::<u64>();
         let is_estimated = is_context && rows.int(11, row).is_some_and(|timed| (timed as u64) < ended);
@@ -244,6 +254,9 @@ impl Figures {
         sum(&mut self.allocations, 22);
         sum(&mut self.bytes, 23);
         sum(&mut self.bytecodes, 24);
+        sum(&mut self.samples, 29);
+        sum(&mut self.running, 30);
+        sum(&mut self.probes, 31);
         let ns = |column| rows.int(column, row).and_then(|ns| u64::try_from(ns).ok());
         self.min = [self.min, ns(12)].into_iter().flatten().min();
         self.max = self.max.max(ns(13).unwrap_or(0));

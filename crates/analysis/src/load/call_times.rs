@@ -1,7 +1,7 @@
 //! What is known of a method's calls one by one.
 
 use super::times::Times;
-use instrument_trace::{Method, TreeNode};
+use instrument_trace::{Method, Tree, TreeNode};
 
 /// What is known of a method's calls one by one (seed 000, table 1). Times in ns as measured, callees included; a call within a
 /// call of the same method counts for itself.
@@ -11,6 +11,8 @@ pub struct CallTimes {
     pub calls: u64,
     /// Calls that ended.
     pub ended: u64,
+    /// Calls whose times are summed up below: those that ended; where times are samples, those of them that were timed.
+    pub summed: u64,
     /// Time of the calls that ended; an estimate if not all were timed.
     pub ended_ns: f64,
     /// Time of the calls that had not ended, so far.
@@ -51,6 +53,7 @@ impl ContextCalls {
         let (to, of) = (&mut self.times, &of.times);
         to.calls = to.calls.saturating_add(of.calls);
         to.ended = to.ended.saturating_add(of.ended);
+        to.summed = to.summed.saturating_add(of.summed);
         to.timed = to.timed.saturating_add(of.timed);
         to.ended_ns += of.ended_ns;
         to.open_ns += of.open_ns;
@@ -81,6 +84,7 @@ impl ContextCalls {
         counts.bytecodes = figures(counts.bytecodes as f64) as u64;
         times.calls = calls(times.calls);
         times.ended = calls(times.ended);
+        times.summed = calls(times.summed);
         times.timed = calls(times.timed);
         for ns in [
             &mut times.ended_ns,
@@ -103,6 +107,7 @@ impl Default for CallTimes {
         CallTimes {
             calls: 0,
             ended: 0,
+            summed: 0,
             ended_ns: 0.0,
             open_ns: 0.0,
             timed: 0,
@@ -119,13 +124,16 @@ impl Default for CallTimes {
 }
 
 impl CallTimes {
-    pub(super) fn add(&mut self, node: &TreeNode, times: &Times, sampled: bool) {
+    pub(super) fn add(&mut self, node: &TreeNode, times: &Times, tree: &Tree) {
         let closed = node.closes.total();
         self.calls = self.calls.saturating_add(node.entries);
         self.ended = self.ended.saturating_add(closed);
         self.open_ns += node.open_ns as f64;
-        self.ended_ns += times.inclusive - node.open_ns as f64;
-        self.timed = self.timed.saturating_add(if sampled { node.timed } else { closed });
+        let are_some = tree.sampled || tree.has_samples;
+        self.ended_ns +=
+            if tree.has_samples { node.ns as f64 } else { times.inclusive - node.open_ns as f64 };
+        self.timed = self.timed.saturating_add(if are_some { node.timed } else { closed });
+        self.summed = self.summed.saturating_add(if tree.has_samples { node.timed } else { closed });
         self.closed_ns += node.ns as f64;
         self.min = self.min.min(if node.min <= node.max { node.min as f64 } else { f64::INFINITY });
         self.max = self.max.max(node.max as f64);
@@ -134,15 +142,15 @@ impl CallTimes {
         self.variance += times.inclusive_variance;
     }
 
-    /// Mean of the calls that ended.
+    /// Mean of the calls that ended, or of those of them that were timed.
     pub fn average(&self) -> Option<f64> {
-        (self.ended > 0).then(|| self.ended_ns / self.ended as f64)
+        (self.summed > 0).then(|| self.ended_ns / self.summed as f64)
     }
 
     /// Standard deviation of the calls that ended, in ns; an estimate where not all were timed. None if none was.
     pub fn deviation(&self) -> Option<f64> {
-        let mean = (self.ended > 0 && self.timed > 0).then(|| self.closed_ns / self.ended as f64)?;
-        Some((self.sum_squares / self.ended as f64 - mean * mean).max(0.0).sqrt())
+        let mean = (self.summed > 0 && self.timed > 0).then(|| self.closed_ns / self.summed as f64)?;
+        Some((self.sum_squares / self.summed as f64 - mean * mean).max(0.0).sqrt())
     }
 }
 
@@ -160,6 +168,7 @@ mod tests {
         let times = CallTimes {
             calls: 15 * by,
             ended: 11 * by,
+            summed: 10 * by,
             ended_ns: f(1_100),
             open_ns: f(40),
             timed: 9 * by,
@@ -202,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_deviation_takes_calls_that_ended_and_were_timed() {
-        let of = |ended, timed| {
+        let of = |summed, timed| {
             let times =
-                CallTimes { ended, timed, closed_ns: 28.0, sum_squares: 232.0, ..CallTimes::default() };
+                CallTimes { summed, timed, closed_ns: 28.0, sum_squares: 232.0, ..CallTimes::default() };
             times.deviation()
         };
         // 4 calls of 7 on the average, whose squares are 58: 9 more than that of 7.

@@ -1,9 +1,9 @@
 //! Which resources a model has, and where they are: as many as its profiles have recorded.
 
-use super::Process;
+use super::{Process, samples};
 use crate::correction::{self, Correction};
 use crate::model::Resource;
-use crate::thread_time;
+use crate::thread_time::{self, RUNNING, WAITING};
 use crate::uncertainty::companions;
 use instrument_trace::Profile;
 
@@ -26,6 +26,8 @@ pub(super) struct Columns {
     pub(super) parts: Option<(usize, usize)>,
     /// Of `contended` and `object-wait`.
     pub(super) waits: Option<(usize, usize)>,
+    /// If times are samples.
+    pub(super) samples: Option<samples::Columns>,
     /// Of base, and of cum.
     pub(super) noise: Option<(usize, usize)>,
     pub(super) variance: Option<(usize, usize)>,
@@ -33,7 +35,9 @@ pub(super) struct Columns {
 
 pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resource>, Columns) {
     let threads = || processes.iter().flat_map(|p| &p.profile.threads);
-    let trees = || threads().filter_map(|t| t.tree.as_ref());
+    let with_samples = || processes.iter().filter(|process| samples::are_in(process.profile));
+    let timed = || processes.iter().filter(|process| !samples::are_in(process.profile));
+    let trees = || timed().flat_map(|p| &p.profile.threads).filter_map(|t| t.tree.as_ref());
     let has_times = trees().next().is_some();
     let corrected = *correction == Correction::Applied;
     let mut resources = Vec::new();
@@ -43,11 +47,17 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
             resources.len() - 1
         })
     };
+    let knows_waits = |process: &Process<'_>| process.waits.is_some() || process.blocks.is_some();
+    let has_samples = with_samples().next().is_some();
+    let of_samples = add(RUNNING, "ns", has_samples);
+    let waiting_beside = add(WAITING, "ns", with_samples().any(knows_waits));
+    let of_samples = of_samples.zip(add("samples", "", has_samples)).zip(add("probes", "ns", has_samples));
     // The whole stands in front of its parts.
     let wall = add("wall", "ns", corrected);
     let uncorrected = add("wall-raw", "ns", has_times && !corrected);
     let has_waits = processes.iter().any(|process| process.waits.is_some());
-    let has_parts = has_times && (has_waits || processes.iter().any(|process| process.blocks.is_some()));
+    // Running time is either that of samples, or what is left of the thread's.
+    let has_parts = has_times && !has_samples && timed().any(knows_waits);
     let [running, waiting] = thread_time::parts(corrected).map(|name| add(name, "ns", has_parts));
     let raw = uncorrected.or_else(|| add("wall-raw", "ns", has_times));
     let has_cpu = trees().any(|tree| tree.cpu);
@@ -56,7 +66,7 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let cpu_raw = add("cpu-raw", "ns", has_cpu);
     let allocations = add("allocations", "", true).unwrap_or_default();
     let is_followed = processes.iter().any(|process| process.biographies.is_some());
-    let bytes = add("bytes", "bytes", has_times || is_followed);
+    let bytes = add("bytes", "bytes", has_times || has_samples || is_followed);
     let has_bytecodes = threads().any(|t| t.methods.values().any(|method| method.bytecodes > 0));
     let bytecodes = add("bytecodes", "", has_bytecodes);
     let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));
@@ -66,6 +76,15 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
         companions(if corrected { "wall" } else { "wall-raw" }, "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
     let cum_noise = add(&cum_noise.name, &cum_noise.unit, corrected);
+    let [base, cum, ..] = companions(RUNNING, "ns");
+    let doubt = add(&base.name, &base.unit, has_samples).zip(add(&cum.name, &cum.unit, has_samples));
+    let samples = of_samples.zip(doubt).map(|(((running, samples), probes), noise)| samples::Columns {
+        running,
+        waiting: waiting_beside,
+        samples,
+        probes,
+        noise,
+    });
     let sampled = trees().any(|tree| tree.sampled);
     let variance = add(&variance.name, &variance.unit, sampled);
     let cum_variance = add(&cum_variance.name, &cum_variance.unit, sampled);
@@ -86,6 +105,7 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
         unwinds,
         parts,
         waits,
+        samples,
         noise,
         variance,
     };
@@ -94,12 +114,12 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
 
 /// All are corrected or none: what is added up has to be the same.
 pub(super) fn correction(processes: &[Process<'_>]) -> Correction {
-    let refusal = processes.iter().find_map(|p| correction::refusal(p.profile, &p.name));
+    // Nothing is taken out of samples.
+    let timed = || processes.iter().filter(|process| !samples::are_in(process.profile));
+    let refusal = timed().find_map(|p| correction::refusal(p.profile, &p.name));
     match refusal {
         Some(refusal) => Correction::Refused(refusal),
-        None if processes.iter().any(|p| p.profile.threads.iter().any(|t| t.tree.is_some())) => {
-            Correction::Applied
-        }
+        None if timed().any(|p| p.profile.threads.iter().any(|t| t.tree.is_some())) => Correction::Applied,
         None => Correction::None,
     }
 }

@@ -5,6 +5,7 @@
 //! | `wall` | ns | thread time: a sum over threads, whatever they did in it; without the cost of probes; only if that is known ([`crate::correction`]) |
 //! | `running`, `waiting` | ns | its two parts, where it is known when threads waited; see below. `running-raw`, `waiting-raw`: those of `wall-raw`, without a `wall` |
 //! | `wall-raw` | ns | as measured |
+//! | `running`, `samples`, `probes`, `waiting` | ns | instead of these where times are samples of CPU time: [`samples`] |
 //! | `cpu` | ns | CPU time without the cost of probes, if it was recorded and that is known |
 //! | `cpu-raw` | ns | CPU time as measured |
 //! | `allocations`, `bytes` | | objects and arrays made, and their size if it was recorded |
@@ -28,6 +29,7 @@ pub(crate) mod ends;
 mod objects;
 pub(crate) mod place;
 mod running;
+pub(crate) mod samples;
 mod sums;
 pub(crate) mod thread_rows;
 mod times;
@@ -210,12 +212,26 @@ impl Loading<'_, '_> {
             places.unknown = Arcflow::ROOT;
         }
         self.sums.circular += places.circular;
+        let has_samples = samples::are_in(profile);
+        if self.columns.samples.is_some() && !has_samples {
+            let name = self.loaded.model.name(self.loaded.model.node(node).consumer);
+            let text =
+                "was recorded without samples: its time is in wall or wall-raw, and in no running time";
+            self.loaded.remarks.push(format!("{name} {text}"));
+        }
         for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
             let at = places.threads[i];
             self.loaded.model.meet(at, if let ThreadKind::Ended(count) = thread.kind { count } else { 1 });
             match &thread.tree {
                 Some(tree) => self.tree(profile, process.blocks, tree, &places, i, &ends[i]),
                 None => self.counts(thread, at, process.methods),
+            }
+            if let Some(columns) = self.columns.samples.filter(|_| has_samples) {
+                let blocks = process.blocks.map(|blocks| move |id: u32| blocks(thread.copy, id));
+                let blocks = blocks.as_ref().map(|blocks| blocks as &dyn Fn(u32) -> bool);
+                let place = samples::Place { thread: at, nodes: &places.nodes[i], blocks };
+                let probes = samples::add(&mut self.loaded.model, &columns, profile, thread, &place);
+                self.loaded.overhead += probes;
             }
         }
         if let (Some(biographies), Some((live, live_bytes))) = (process.biographies, self.columns.live) {
@@ -238,7 +254,13 @@ impl Loading<'_, '_> {
             let method = process.methods;
             let placing =
                 waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
-            waiting::add(&mut self.loaded.model, columns, self.columns.parts, &placing, waits);
+            let parts = match self.columns.samples {
+                Some(columns) => columns.waiting.map(waiting::Parts::Beside),
+                None => {
+                    self.columns.parts.map(|(running, waiting)| waiting::Parts::Within { running, waiting })
+                }
+            };
+            waiting::add(&mut self.loaded.model, columns, parts, &placing, waits);
         }
         if self.options.apart {
             self.loaded.places.push(places);
@@ -272,7 +294,9 @@ impl Loading<'_, '_> {
         end: &End,
     ) {
         let thread = &profile.threads[index];
-        let calibrated = correction::cost(profile, thread).filter(|_| self.columns.wall.is_some());
+        let is_timed = !tree.has_samples;
+        let calibrated =
+            correction::cost(profile, thread).filter(|_| self.columns.wall.is_some() && is_timed);
         let cost = calibrated.map(|cost| in_place::bounded(cost, tree));
         let most = calibrated.map(|cost| in_place::of_little(cost, tree));
         let mut allocations = vec![0.0; tree.nodes.len()];
@@ -287,7 +311,7 @@ impl Loading<'_, '_> {
             self.add(place, self.columns.bytes, made.bytes as f64);
         }
         let known = cost.map(|calibration| Cost { calibration, disturbed: self.disturbed });
-        let times = times(tree, known.as_ref(), &allocations);
+        let times = if is_timed { times(tree, known.as_ref(), &allocations) } else { TreeTimes::none(tree) };
         self.sums.add(&times);
         self.loaded.recorded.add(times.calls);
         if let Some(cost) = &cost {
@@ -295,7 +319,9 @@ impl Loading<'_, '_> {
         }
         let cpu_cost = cost.as_ref().and_then(|cost| cost.cpu).filter(|_| self.columns.cpu.is_some());
         let cpu = cpu_times(tree, cpu_cost.as_ref());
-        self.compare_cpu(profile, index, &times, &cpu);
+        if is_timed {
+            self.compare_cpu(profile, index, &times, &cpu);
+        }
         let nodes = &places.nodes[index];
         for (i, node) in tree.nodes.iter().enumerate() {
             let (place, of) = (nodes[i], &times.nodes[i]);
@@ -312,7 +338,7 @@ impl Loading<'_, '_> {
             };
             add(columns.wall, of.exact);
             add(columns.raw, of.raw);
-            if let Some((running, waiting)) = columns.parts {
+            if let Some((running, waiting)) = columns.parts.filter(|_| is_timed) {
                 let method = node.consumer.method();
                 let is_wait = blocks.zip(method).is_some_and(|(blocks, id)| blocks(thread.copy, id));
                 let time = if columns.wall.is_some() { of.exact } else { of.raw };
@@ -338,20 +364,20 @@ impl Loading<'_, '_> {
             if let Some(calls) = self.context(place) {
                 calls.counts.add(&node.counts());
                 if node.consumer.method().is_some() {
-                    calls.times.add(node, of, tree.sampled);
+                    calls.times.add(node, of, tree);
                 }
             }
             if node.consumer.method().is_some() {
                 let consumer = self.loaded.model.node(place).consumer;
                 let calls = self.calls.of(consumer);
-                calls.add(node, of, tree.sampled);
+                calls.add(node, of, tree);
                 let overhead =
                     |cost| calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i]);
                 calls.recording_ns += cost.map_or(0.0, overhead);
                 calls.recording_of_little_ns += most.map_or(0.0, overhead);
             }
         }
-        if self.options.lifetimes {
+        if self.options.lifetimes && is_timed {
             let top = tree.nodes.iter().zip(&times.nodes).filter(|(node, _)| node.parent == 0);
             let (mut made, mut inside) = (Calls::default(), 0.0);
             for (node, of) in top {

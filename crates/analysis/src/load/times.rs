@@ -44,6 +44,15 @@ pub(crate) struct TreeTimes {
     pub(crate) below_zero: (u64, f64),
 }
 
+impl TreeTimes {
+    /// Those of a tree whose times are samples: what calls took is known of few, and nothing is taken out.
+    pub(crate) fn none(tree: &Tree) -> TreeTimes {
+        let methods = tree.nodes.iter().filter(|node| node.consumer.method().is_some());
+        let calls = Calls { timed: 0.0, untimed: methods.map(|node| node.entries as f64).sum() };
+        TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], calls, ..TreeTimes::default() }
+    }
+}
+
 /// What is known of the cost of the probes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {

@@ -19,12 +19,25 @@ pub(crate) struct Placing<'a> {
     pub(crate) method: MethodNames<'a>,
 }
 
-/// Adds ns contended and in `Object.wait`, to the resources of these indices. `parts`: `running` and `waiting`; what is running is waiting as far
-/// as it was spent there.
+/// Where waiting time is known, by indices of resources.
+#[derive(Clone, Copy)]
+pub(crate) enum Parts {
+    /// What is running is waiting as far as it was spent in a wait.
+    Within {
+        /// Thread time that is not waiting.
+        running: usize,
+        /// Calls that block.
+        waiting: usize,
+    },
+    /// Running time holds no waits; waiting are calls that block, and other waits.
+    Beside(usize),
+}
+
+/// Adds ns contended and in `Object.wait`, to the resources of these indices.
 pub(crate) fn add(
     model: &mut Arcflow,
     (contended, object_wait): (usize, usize),
-    parts: Option<(usize, usize)>,
+    parts: Option<Parts>,
     placing: &Placing<'_>,
     waits: &Waits,
 ) {
@@ -33,6 +46,7 @@ pub(crate) fn add(
     let mut sorted: Vec<_> = waits.contexts.iter().collect();
     // The same profile gives the same model.
     sorted.sort_unstable_by_key(|(key, _)| **key);
+    let mut places: HashMap<NodeId, f64> = HashMap::default();
     for (&(copy, number, context), &(contended_ns, waiting_ns)) in sorted {
         let Some(thread) = threads.place(model, copy, number) else { continue };
         let place = match contexts.get(&(thread, context)) {
@@ -58,11 +72,23 @@ pub(crate) fn add(
         let base = model.base_mut(place);
         base[contended] += contended_ns as f64;
         base[object_wait] += waiting_ns as f64;
-        if let Some((running, waiting)) = parts {
-            // The calls that block are no running time already.
-            let waited = (contended_ns as f64 + waiting_ns as f64).min(base[running]);
-            base[running] -= waited;
-            base[waiting] += waited;
+        let waited = contended_ns as f64 + waiting_ns as f64;
+        match parts {
+            Some(Parts::Within { running, waiting }) => {
+                // The calls that block are no running time already.
+                let waited = waited.min(base[running]);
+                base[running] -= waited;
+                base[waiting] += waited;
+            }
+            Some(Parts::Beside(_)) => *places.entry(place).or_default() += waited,
+            None => {}
+        }
+    }
+    if let Some(Parts::Beside(waiting)) = parts {
+        // The clock timed calls that block: that is the same wait.
+        for (place, waited) in places {
+            let base = &mut model.base_mut(place)[waiting];
+            *base = base.max(waited);
         }
     }
 }

@@ -364,10 +364,12 @@ impl Emitter<'_> {
 
     /// What is left of a node's thread time is waiting as far as it was, and else running.
     fn split(&mut self, node: NodeId) {
-        if let Some(time) = ThreadTime::of(&self.tree) {
+        if let Some(time) = ThreadTime::of(&self.tree)
+            && let Some(whole) = time.whole
+        {
             let base = self.tree.base_mut(node);
-            base[time.waiting] = base[time.waiting].min(base[time.whole]);
-            base[time.running] = base[time.whole] - base[time.waiting];
+            base[time.waiting] = base[time.waiting].min(base[whole]);
+            base[time.running] = base[whole] - base[time.waiting];
         }
     }
 

@@ -49,6 +49,8 @@ struct Column {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures<'a> {
     pub(crate) calls: u64,
+    /// Whether it can consume anything itself: a process does not.
+    pub(crate) runs: bool,
     pub(crate) base: &'a [f64],
     pub(crate) cum: &'a [f64],
 }
@@ -103,6 +105,12 @@ pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String
     }
 }
 
+/// What no sample met, as text has it.
+pub(crate) fn below(bound: f64, unit: &str) -> String {
+    // Without any CPU time there is no bound.
+    if bound > 0.0 { format!("< {}", quantity(bound, unit)) } else { "-".to_owned() }
+}
+
 /// A figure with its unit, and `~` in front if it is within its error.
 pub(crate) fn marked(value: f64, unit: &str, error: Option<Error>) -> String {
     let mark = if error.is_some_and(|error| error.hides(value)) { "~" } else { "" };
@@ -144,8 +152,11 @@ impl Columns {
                         continue;
                     }
                     let (header, figure) = match cell {
-                        // One column more for the mark of uncertain figures.
-                        Cell::Figure => (word.clone(), 1 + quantity_width(total[resource], &of.unit)),
+                        // Room for the mark of uncertain figures.
+                        Cell::Figure => {
+                            let mark = if uncertain.is_of_samples() { 2 } else { 1 };
+                            (word.clone(), mark + quantity_width(total[resource], &of.unit))
+                        }
                         Cell::ErrorPercent => ("+- %".to_owned(), 4),
                         Cell::Percent => (format!("{word} %"), 5),
                     };
@@ -239,10 +250,16 @@ impl Columns {
                 Part::Base => (figures.base, uncertain.base(figures.base)),
                 Part::Cum => (figures.cum, uncertain.cum(figures.cum)),
             };
-            let text = match column.cell {
-                Cell::Percent => percent(all[r], self.total[r]),
-                Cell::ErrorPercent => error_percent(error.map_or(0.0, Error::total), all[r]),
-                Cell::Figure => marked(all[r], &self.units[r], error),
+            let bound = match column.part {
+                Part::Base if !figures.runs => None,
+                _ => uncertain.bound(all),
+            };
+            let text = match (column.cell, bound) {
+                (Cell::Figure, Some(bound)) => below(bound, &self.units[r]),
+                (Cell::Percent, Some(bound)) => format!("<{}", percent(bound, self.total[r])),
+                (Cell::Percent, None) => percent(all[r], self.total[r]),
+                (Cell::ErrorPercent, _) => error_percent(error.map_or(0.0, Error::total), all[r]),
+                (Cell::Figure, None) => marked(all[r], &self.units[r], error),
             };
             let is_hidden = error.is_some_and(|e| e.hides(all[r]));
             let share = all[r] / self.total[r];

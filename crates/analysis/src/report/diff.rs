@@ -3,8 +3,10 @@
 //!
 //! All runs are laid into one tree whose resources are those of each run; then methods are its consumers and contexts its nodes. Contexts are
 //! the same if all names on the way to them are; levels that never are (processes, threads) are for the caller to merge. Only resources
-//! that all runs have are compared; `calls` is one. What counts as a difference: [`interval`](super::interval).
+//! that all runs have are compared; `calls` is one. What counts as a difference: [`interval`](super::interval), and for times of samples
+//! [`samples`]; of the latter, rows that cannot be told apart are not listed.
 
+mod samples;
 mod sides;
 
 use std::io::Write;
@@ -20,7 +22,9 @@ use crate::arcs::{Arcs, FunctionId};
 use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::text::{JOINT, quantity};
+use crate::thread_time::is_sampled;
 use crate::uncertainty::{self, Uncertainty};
+use samples::{Limit, Sampling};
 pub use sides::{Sides, check_comparable, run_of};
 
 /// Frames of a context that are printed, the innermost ones.
@@ -39,12 +43,13 @@ pub fn write(
     options: &Options<'_>,
 ) -> Result<bool, Error> {
     let diff = Diff::new(before, after, options)?;
-    let (methods, contexts) = (diff.methods(), diff.contexts());
+    let (mut methods, mut contexts) = (diff.methods(), diff.contexts());
     let differs = |changes: &[Change]| changes.iter().any(|change| change.differs);
     let answer = differs(&methods) || differs(&contexts);
+    let rest = [&mut methods, &mut contexts].map(|changes| diff.told(changes));
     match options.format {
-        Format::Text => diff.text(out, [&methods, &contexts])?,
-        Format::Json => diff.document(out, [&methods, &contexts], answer)?,
+        Format::Text => diff.text(out, [&methods, &contexts], rest)?,
+        Format::Json => diff.document(out, [&methods, &contexts], rest, answer)?,
         Format::Csv => diff.table(out, [&methods, &contexts])?,
     }
     Ok(answer)
@@ -65,6 +70,10 @@ struct Diff<'a> {
     cum: Vec<f64>,
     /// For methods, and for contexts.
     certainty: [Certainty; 2],
+    /// The same of times, where they are samples in all runs.
+    sampling: Option<(Sampling, [Limit; 2])>,
+    /// Runs whose times are samples, if the others' are not.
+    differently: Option<usize>,
     /// Whether the times of each run are corrected.
     corrections: Vec<Value>,
 }
@@ -131,8 +140,25 @@ impl<'a> Diff<'a> {
         let rows = [arcs.functions().len(), all.nodes().len()];
         let certainty = rows.map(|rows| Certainty::of(2 * rows * figures));
         let corrections = runs.iter().map(|run| run.correction.json().unwrap_or_default()).collect();
+        let sampled = runs.iter().filter(|run| is_sampled(run)).count();
+        let differently = Some(sampled).filter(|&sampled| sampled > 0 && sampled < runs.len());
         let runs = [before.len(), after.len()];
-        Ok(Diff { options, resources, shown, uncertain, runs, all, arcs, cum, certainty, corrections })
+        let mut diff = Diff {
+            options,
+            resources,
+            shown,
+            uncertain,
+            runs,
+            all,
+            arcs,
+            cum,
+            certainty,
+            sampling: None,
+            differently,
+            corrections,
+        };
+        diff.sampling = Sampling::of(&diff).map(|sampling| (sampling, diff.limits(&sampling)));
+        Ok(diff)
     }
 
     /// The resource whose change decides: the first, or calls.
@@ -155,7 +181,11 @@ impl<'a> Diff<'a> {
     }
 
     fn difference(&self, of: Changed, part: Part, r: usize) -> Difference {
-        let certainty = self.certainty[usize::from(matches!(of, Changed::Context(_)))];
+        let table = usize::from(matches!(of, Changed::Context(_)));
+        if let Some((sampling, limits)) = self.sampling.as_ref().filter(|(sampling, _)| sampling.decides(r)) {
+            return sampling.difference(self.figures(of, part), r, self.resources.len(), &limits[table]);
+        }
+        let certainty = self.certainty[table];
         self.compare(self.figures(of, part), part, r, certainty)
     }
 
@@ -226,6 +256,15 @@ impl<'a> Diff<'a> {
         self.sorted(nodes.filter_map(|id| self.change(Changed::Context(id))).collect())
     }
 
+    /// Of times of samples only what is told to differ is listed, unless it was asked for by its name. Gives how many rows are not told apart.
+    fn told(&self, changes: &mut Vec<Change>) -> usize {
+        let rest = changes.iter().filter(|change| !change.differs).count();
+        if self.sampling.is_some() && self.options.select.is_none() {
+            changes.retain(|change| change.differs);
+        }
+        rest
+    }
+
     fn sorted(&self, mut changes: Vec<Change>) -> Vec<Change> {
         let key = |change: &Change| (self.consumer(change.of).1, change.of);
         if self.options.sort == Some(Sort::Name) {
@@ -268,7 +307,14 @@ impl<'a> Diff<'a> {
         &changes[..changes.len().min(self.options.top.unwrap_or(usize::MAX))]
     }
 
-    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2]) -> Result<(), Error> {
+    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2], rest: [usize; 2]) -> Result<(), Error> {
+        if let Some(sampled) = self.differently {
+            let all = self.runs.iter().sum::<usize>();
+            writeln!(
+                out,
+                "running is CPU time by samples in {sampled} of {all} runs, and thread time less waits in the others"
+            )?;
+        }
         let total = &self.cum[..self.all.resources().len()];
         for &r in &self.shown {
             let resource = &self.resources[r];
@@ -282,15 +328,22 @@ impl<'a> Diff<'a> {
             writeln!(out, "{name} {} -> {} ({change}{mark})", figures[0], figures[1])?;
         }
         let [before, after] = self.runs;
-        if before + after > 2 {
+        if self.sampling.is_some() {
+            writeln!(
+                out,
+                "means of {before} and {after} runs; +-: 95 % intervals of each row by its samples"
+            )?;
+        } else if before + after > 2 {
             writeln!(out, "means of {before} and {after} runs; +-: 95 % intervals for all rows at once")?;
         }
         let is_single = before + after == 2;
-        for (changes, what) in changes.into_iter().zip(["method", "context"]) {
+        for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["method", "context"]) {
             let (shown, told) = (self.top(changes), changes.iter().filter(|change| change.differs).count());
             writeln!(out, "\n{told} {what}s changed")?;
-            let rest = changes.len() - told;
-            if rest > 0 && is_single {
+            if rest > 0 && self.sampling.is_some() {
+                let level = "of the rows told to differ 1 in 20 does not";
+                writeln!(out, "{rest} differ in time by no more than samples and runs do; {level}")?;
+            } else if rest > 0 && is_single {
                 let cure = "how much times vary is not known from one run of each: compare several (A1 A2 A3 -- B1 B2 B3)";
                 writeln!(out, "{rest} differ in time only, marked ~; {cure}")?;
             } else if rest > 0 {
@@ -320,7 +373,7 @@ impl<'a> Diff<'a> {
 
     fn lines(&self, out: &mut dyn Write, changes: &[Change], what: &str) -> Result<(), Error> {
         let mut headers = Vec::new();
-        let has_intervals = self.runs.iter().sum::<usize>() > 2;
+        let has_intervals = self.sampling.is_some() || self.runs.iter().sum::<usize>() > 2;
         let mut add = |words: &[&str], word: &str| {
             let words = words.iter().filter(|header| has_intervals || **header != "+-");
             headers.extend(words.map(|header| match *header {
@@ -403,7 +456,13 @@ impl<'a> Diff<'a> {
         row
     }
 
-    fn document(&self, out: &mut dyn Write, changes: [&[Change]; 2], differs: bool) -> Result<(), Error> {
+    fn document(
+        &self,
+        out: &mut dyn Write,
+        changes: [&[Change]; 2],
+        rest: [usize; 2],
+        differs: bool,
+    ) -> Result<(), Error> {
         let resources = self.shown.iter().map(|&r| {
             let resource = &self.resources[r];
             json!({"name": resource.name, "unit": resource.unit})
@@ -413,9 +472,9 @@ impl<'a> Diff<'a> {
             write!(out, ",\"correction\":{}", json!(self.corrections))?;
         }
         write!(out, ",\"runs\":{},\"differs\":{differs}", json!(self.runs))?;
-        for (changes, what) in changes.into_iter().zip(["methods", "contexts"]) {
+        for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["methods", "contexts"]) {
             let told = changes.iter().filter(|change| change.differs).count();
-            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{}", changes.len() - told)?;
+            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{rest}")?;
             write!(out, ",\"{what}\":[")?;
             for (i, change) in self.top(changes).iter().enumerate() {
                 let mut row = self.value(change);

@@ -67,17 +67,33 @@ pub(crate) fn origin(model: &Arcflow, name: &str, row: Option<&mut serde_json::M
     }
 }
 
-/// Calls, base and cum of a row, with their uncertainties, as members of an object.
-pub(crate) fn members(
-    model: &Arcflow,
+/// The figures of rows, as members of objects.
+pub(crate) struct Members<'a> {
+    shown: &'a [usize],
+    uncertain: Vec<Uncertainty>,
+}
+
+impl<'a> Members<'a> {
+    /// Of the resources `shown`.
+    pub(crate) fn new(model: &Arcflow, shown: &'a [usize]) -> Members<'a> {
+        Members { shown, uncertain: shown.iter().map(|&r| Uncertainty::of(model, r)).collect() }
+    }
+
+    /// Base and cum of a row, with their uncertainties.
+    pub(crate) fn put(&self, base: &[f64], cum: &[f64], row: &mut serde_json::Map<String, Value>) {
+        members(self.shown, &self.uncertain, base, cum, row);
+    }
+}
+
+fn members(
     shown: &[usize],
+    uncertain: &[Uncertainty],
     base: &[f64],
     cum: &[f64],
     row: &mut serde_json::Map<String, Value>,
 ) {
     row.insert("base".into(), list(base, shown));
     row.insert("cum".into(), list(cum, shown));
-    let uncertain: Vec<_> = shown.iter().map(|&r| Uncertainty::of(model, r)).collect();
     let errors = |of: &dyn Fn(&Uncertainty) -> Option<f64>| {
         let errors: Vec<_> = uncertain.iter().map(of).collect();
         let known = errors.iter().any(Option::is_some);
@@ -88,6 +104,13 @@ pub(crate) fn members(
     }
     if let Some(errors) = errors(&|u| u.cum(cum).map(|e| e.total())) {
         row.insert("cum_error".into(), errors);
+    }
+    // Of what no sample met: what it is less than.
+    if let Some(bounds) = errors(&|u| u.bound(base)) {
+        row.insert("base_below".into(), bounds);
+    }
+    if let Some(bounds) = errors(&|u| u.bound(cum)) {
+        row.insert("cum_below".into(), bounds);
     }
     // What text marks with `~`.
     let hidden = |of: &dyn Fn(&Uncertainty) -> Option<Error>, figures: &[f64]| {

@@ -1,15 +1,19 @@
 //! Rows of consumers: which, and in which order.
 
-use super::{Options, Sort};
+use super::columns::below;
+use super::{Format, Options, Sort};
 use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind};
-use crate::text::quantity;
+use crate::text::{grouped, quantity};
+use crate::uncertainty::Uncertainty;
 
 /// Consumers to print, and what was left out.
 pub(crate) struct Rows {
     pub(crate) ids: Vec<FunctionId>,
     /// Below the share that is asked for.
     pub(crate) below: usize,
+    /// Those that no sample met, nor what they called, in words.
+    pub(crate) unmet: Option<String>,
     /// Past the number of rows that is asked for.
     pub(crate) past: usize,
 }
@@ -29,6 +33,13 @@ impl Rows {
             kind != Kind::Root && options.wants(kind, name(*id))
         };
         let mut ids: Vec<_> = arcs.ids().filter(wanted).collect();
+        // How much of a share they have is not known.
+        let is_by_time = matches!(sort, Sort::Base | Sort::Cum);
+        let folds = options.format == Format::Text && options.select.is_none();
+        let unmet = match resource.filter(|_| folds && (is_by_time || options.prune > 0.0)) {
+            Some(r) => take_unmet(model, arcs, r, &mut ids),
+            None => None,
+        };
         let all = ids.len();
         if let Some(r) = resource {
             let least = options.prune * arcs.total()[r];
@@ -51,7 +62,7 @@ impl Rows {
         let kept = options.top.unwrap_or(usize::MAX).min(ids.len());
         let past = ids.len() - kept;
         ids.truncate(kept);
-        Rows { ids, below, past }
+        Rows { ids, below, unmet, past }
     }
 
     /// How many were left out, as a further member of a document; empty if none were.
@@ -73,4 +84,27 @@ impl Rows {
         }
         parts.join(", ")
     }
+}
+
+/// Takes out what no sample met, where times are samples.
+fn take_unmet(model: &Arcflow, arcs: &Arcs, r: usize, ids: &mut Vec<FunctionId>) -> Option<String> {
+    let uncertain = Uncertainty::of(model, r);
+    let (mut contexts, mut all) = (0, None);
+    ids.retain(|&id| {
+        let function = arcs.function(id);
+        let bound = uncertain.bound(arcs.self_cum(id)).filter(|_| function.kind != Kind::Process);
+        if bound.is_some() {
+            contexts += u64::from(function.contexts);
+            all = bound;
+        }
+        bound.is_none()
+    });
+    all.map(|bound| unmet(contexts, bound, &model.resources()[r].unit))
+}
+
+/// Contexts that no sample met: together they are below the bound of one of them.
+pub(crate) fn unmet(contexts: u64, bound: f64, unit: &str) -> String {
+    let contexts =
+        if contexts == 1 { "1 context".to_owned() } else { format!("{} contexts", grouped(contexts)) };
+    format!("{contexts}, together {}: no sample met them", below(bound, unit))
 }

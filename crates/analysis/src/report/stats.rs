@@ -3,7 +3,8 @@
 //!
 //! Shortest, longest and deviation are of calls that ended and were timed. The total has open calls, too, so far as they came. Where the
 //! probes were calibrated, `exact` is the average without their cost. Where it is known when threads waited, `waiting` is how much of the
-//! total was that, and rows are sorted by the rest. An input without times of single calls has total and
+//! total was that, and rows are sorted by the rest. Where times are samples, the total is the running time, callees included, and the average that of
+//! a call; shortest, longest and deviation are of the calls that were timed, and `timed` says how many these are. An input without times of single calls has total and
 //! average of its first resource.
 
 use std::collections::HashMap;
@@ -12,13 +13,15 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
+use super::columns::below;
 use super::labels::Labels;
 use super::{Error, Format, Options, Sort, machine};
 use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::text::quantity;
-use crate::thread_time::ThreadTime;
+use crate::thread_time::{RUNNING, ThreadTime, is_sampled};
+use crate::uncertainty::Uncertainty;
 
 /// Headers, which are keys as well.
 const FIGURES: [&str; 8] = ["total", "min", "max", "average", "deviation", "exact", "error", "waiting"];
@@ -29,6 +32,10 @@ struct Row<'a> {
     name: &'a str,
     calls: u64,
     ended: u64,
+    /// Calls that were timed, where times are samples.
+    timed: Option<u64>,
+    /// What the total is less than, if no sample met it.
+    bound: Option<f64>,
     figures: [Option<f64>; FIGURES.len()],
 }
 
@@ -43,7 +50,9 @@ pub fn write(
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let is_corrected = model.correction == Correction::Applied;
-    let (mut rows, unit) = if calls.is_empty() {
+    let (mut rows, unit) = if is_sampled(model) {
+        (of_samples(model, calls), "ns")
+    } else if calls.is_empty() {
         let shown = options.resources(model)?;
         let unit = shown.first().map_or("", |&r| model.resources()[r].unit.as_str());
         (of_model(model, shown.first().copied()), unit)
@@ -58,7 +67,9 @@ pub fn write(
         Some(Sort::Calls) => row.calls as f64,
         // Of figures that are not known (counts have no times) calls decide.
         _ => row.figures[0].map_or(-1.0 / (1.0 + row.calls as f64), |total| {
-            (total - row.figures[WAITING].unwrap_or(0.0)).max(0.0)
+            // Running time of samples holds no waits.
+            let waiting = row.figures[WAITING].filter(|_| row.timed.is_none());
+            (total - waiting.unwrap_or(0.0)).max(0.0)
         }),
     };
     rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(b.name)));
@@ -82,6 +93,45 @@ fn waiting(model: &Arcflow) -> Option<HashMap<&str, f64>> {
     Some(sums)
 }
 
+/// Rows of running time. Where single calls are not known none was timed.
+fn of_samples<'a>(model: &'a Arcflow, calls: &HashMap<String, CallTimes>) -> Vec<Row<'a>> {
+    let Some(r) = model.resource(RUNNING) else { return Vec::new() };
+    let uncertain = Uncertainty::of(model, r);
+    let (cum, width, waiting) = (model.cum(), model.resources().len(), waiting(model));
+    // A call within a call of the same method counts for itself, as in every row of this table.
+    let mut sums: HashMap<_, (u64, Vec<f64>)> = HashMap::new();
+    for (i, node) in model.nodes().iter().enumerate().filter(|(_, node)| node.kind == Kind::Method) {
+        let (calls, sum) = sums.entry(node.consumer).or_insert_with(|| (0, vec![0.0; width]));
+        *calls = calls.saturating_add(node.n);
+        sum.iter_mut().zip(&cum[i * width..][..width]).for_each(|(sum, value)| *sum += value);
+    }
+    let row = |(consumer, (met, sum)): (_, (u64, Vec<f64>))| {
+        let name = model.name(consumer);
+        let known = calls.get(name).copied().unwrap_or_default();
+        let timed = |value: f64| (known.timed > 0 && value.is_finite()).then_some(value);
+        let total = sum[r];
+        let average = (met > 0 && total > 0.0).then(|| total / met as f64);
+        Row {
+            name,
+            calls: met,
+            ended: known.ended,
+            timed: Some(known.timed),
+            bound: uncertain.bound(&sum),
+            figures: [
+                Some(total),
+                timed(known.min),
+                timed(known.max),
+                average,
+                known.deviation().filter(|_| known.timed > 0),
+                None,
+                uncertain.cum(&sum).map(|error| error.total()),
+                waiting.as_ref().map(|waiting| waiting.get(name).copied().unwrap_or(0.0)),
+            ],
+        }
+    };
+    sums.into_iter().map(row).collect()
+}
+
 fn of_calls<'a>(
     name: &'a str,
     times: &CallTimes,
@@ -103,6 +153,8 @@ fn of_calls<'a>(
         name,
         calls: times.calls,
         ended: times.ended,
+        timed: None,
+        bound: None,
         figures: [
             total,
             min,
@@ -133,6 +185,8 @@ fn of_model(model: &Arcflow, resource: Option<usize>) -> Vec<Row<'_>> {
             name: model.name(consumer),
             calls,
             ended: calls,
+            timed: None,
+            bound: None,
             figures: [total, None, None, average, None, None, None, None],
         }
     };
@@ -150,7 +204,9 @@ fn text(
     // A column that nobody has a figure for is not printed.
     let known: Vec<usize> =
         (0..FIGURES.len()).filter(|&i| rows.iter().any(|row| row.figures[i].is_some())).collect();
-    let headers = std::iter::once("calls").chain(known.iter().map(|&i| FIGURES[i]));
+    let has_samples = is_sampled(model);
+    let timed = has_samples.then_some("timed");
+    let headers = std::iter::once("calls").chain(known.iter().map(|&i| FIGURES[i])).chain(timed);
     let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
     let labels = Labels::new(model, options);
     for row in rows {
@@ -158,7 +214,14 @@ fn text(
         cells.extend(known.iter().map(|&i| {
             // An average of whole ns is no whole number.
             let figure = row.figures[i].map(|value| if value >= 100.0 { value.round() } else { value });
+            if let (0, Some(bound)) = (i, row.bound) {
+                return below(bound, unit);
+            }
             figure.map_or_else(|| "-".to_owned(), |value| quantity(value, unit))
+        }));
+        cells.extend(row.timed.map(|timed| match timed {
+            0 => "not timed".to_owned(),
+            timed => format!("of {timed} timed"),
         }));
         table.row(cells, &labels.of(row.name));
     }
@@ -184,6 +247,12 @@ fn document(out: &mut dyn Write, model: &Arcflow, rows: &[Row<'_>], unit: &str) 
         machine::origin(model, row.name, value.as_object_mut());
         for (key, figure) in FIGURES.iter().zip(row.figures) {
             value[*key] = figure.map_or(Value::Null, machine::number);
+        }
+        if let Some(timed) = row.timed {
+            value["timed"] = json!(timed);
+        }
+        if let Some(bound) = row.bound {
+            value["total_below"] = machine::number(bound.round());
         }
         write!(out, "{}\n{value}", if i > 0 { "," } else { "" })?;
     }

@@ -65,8 +65,9 @@ pub fn write(
             let total = &list.cum[..model.resources().len()];
             machine::opening(out, "thread-list", model, &shown, total)?;
             write!(out, ",\"all\":{},\"rows\":[", list.rows.len())?;
+            let members = machine::Members::new(model, &shown);
             for (i, row) in list.rows.iter().take(options.top.unwrap_or(usize::MAX)).enumerate() {
-                write!(out, "{}\n{}", if i > 0 { "," } else { "" }, list.value(row, &shown))?;
+                write!(out, "{}\n{}", if i > 0 { "," } else { "" }, list.value(row, &members))?;
             }
             Ok(writeln!(out, "\n]}}")?)
         }
@@ -80,13 +81,14 @@ pub(crate) fn value(model: &Arcflow, files: &[Labelled<'_>], split: bool, top: u
     let shown = options.resources(model).unwrap_or_default();
     let mut list = List::new(model, files, split);
     list.sort(Sort::Cum, first(model));
-    let rows: Vec<_> = list.rows.iter().take(top).map(|row| list.value(row, &shown)).collect();
+    let members = machine::Members::new(model, &shown);
+    let rows: Vec<_> = list.rows.iter().take(top).map(|row| list.value(row, &members)).collect();
     json!({"all": list.rows.len(), "rows": rows})
 }
 
 /// What rows are sorted by unless asked for otherwise: thread time, if there is any.
 fn first(model: &Arcflow) -> Option<usize> {
-    let whole = ThreadTime::of(model).map(|time| time.whole);
+    let whole = ThreadTime::of(model).map(|time| time.whole.unwrap_or(time.running));
     whole.or((!model.resources().is_empty()).then_some(0))
 }
 
@@ -145,7 +147,7 @@ impl<'a> List<'a> {
         self.rows = rows;
     }
 
-    fn value(&self, row: &Row, shown: &[usize]) -> Value {
+    fn value(&self, row: &Row, members: &machine::Members<'_>) -> Value {
         let (process, thread) = names(self.model, row.node);
         let mut object = Map::new();
         object.insert("process".into(), json!(process));
@@ -155,7 +157,7 @@ impl<'a> List<'a> {
         object.insert("elapsed_ns".into(), json!(row.known.elapsed()));
         object.insert("calls".into(), json!(row.calls));
         object.insert("contexts".into(), json!(row.contexts));
-        machine::members(self.model, shown, self.model.base(row.node), self.cum(row.node), &mut object);
+        members.put(self.model.base(row.node), self.cum(row.node), &mut object);
         Value::Object(object)
     }
 
@@ -171,15 +173,18 @@ impl<'a> List<'a> {
         let has_processes = self.rows.iter().any(|row| !names(self.model, row.node).0.is_empty());
         let mut table = Aligned::new(headers, if has_processes { "thread of process" } else { "thread" });
         let kept = options.top.unwrap_or(usize::MAX).min(self.rows.len());
+        let uncertain: Vec<_> = shown.iter().map(|&r| Uncertainty::of(self.model, r)).collect();
         for row in &self.rows[..kept] {
             let elapsed = row.known.elapsed().map_or_else(|| "-".to_owned(), |ns| quantity(ns as f64, "ns"));
             let mut cells = vec![self.model.node(row.node).n.to_string(), elapsed];
-            let figure = |&r: &usize| {
-                let cum = self.cum(row.node);
-                let error = Uncertainty::of(self.model, r).cum(cum);
-                columns::marked(cum[r], &self.model.resources()[r].unit, error)
+            let figure = |(&r, uncertain): (&usize, &Uncertainty)| {
+                let (cum, unit) = (self.cum(row.node), &self.model.resources()[r].unit);
+                match uncertain.bound(cum) {
+                    Some(bound) => columns::below(bound, unit),
+                    None => columns::marked(cum[r], unit, uncertain.cum(cum)),
+                }
             };
-            cells.extend(shown.iter().map(figure));
+            cells.extend(shown.iter().zip(&uncertain).map(figure));
             cells.push(row.calls.to_string());
             let (process, thread) = names(self.model, row.node);
             let of = if process.is_empty() { String::new() } else { format!(" of {process}") };

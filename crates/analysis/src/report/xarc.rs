@@ -11,7 +11,7 @@ use super::rows::Rows;
 use super::style::Style;
 use super::{Error, Format, Options, Sort, machine};
 use crate::arcs::{ArcId, Arcs, FunctionId};
-use crate::model::Arcflow;
+use crate::model::{Arcflow, Kind};
 
 /// Width of the words `parent`, `self`, `child`, and the space after them.
 const ROLE: usize = 8;
@@ -103,6 +103,9 @@ impl<'a> Report<'a> {
             self.lines(out, &columns, self.children(id))?;
         }
         writeln!(out, "{wide}")?;
+        if let Some(unmet) = &self.rows.unmet {
+            writeln!(out, "{unmet}")?;
+        }
         let left_out = self.rows.left_out(self.options);
         if !left_out.is_empty() {
             writeln!(out, "not shown: {left_out}")?;
@@ -137,7 +140,7 @@ impl<'a> Report<'a> {
                 let (base, cum) = (sum(|line, r| line.base[r]), sum(|line, r| line.cum[r]));
                 let calls = small.iter().fold(0u64, |sum, line| sum.saturating_add(line.calls));
                 write!(out, "{:ROLE$}", first.role)?;
-                let figures = Figures { calls, base: &base, cum: &cum };
+                let figures = Figures { calls, runs: true, base: &base, cum: &cum };
                 Ok(columns.line(out, figures, 1, &format!("({} more)", small.len()))?)
             }
         }
@@ -149,7 +152,8 @@ impl<'a> Report<'a> {
             "self" => write!(out, "{}", Style::of(self.options).header(role))?,
             _ => write!(out, "{role}")?,
         }
-        let figures = Figures { calls: line.calls, base: line.base, cum: line.cum };
+        let runs = !matches!(self.arcs.function(line.other).kind, Kind::Root | Kind::Process);
+        let figures = Figures { calls: line.calls, runs, base: line.base, cum: line.cum };
         let level = usize::from(line.role != "self");
         Ok(columns.line(out, figures, level, self.name(line.other))?)
     }
@@ -157,10 +161,11 @@ impl<'a> Report<'a> {
     fn document(&self, out: &mut dyn Write) -> Result<(), Error> {
         machine::opening(out, "xarc", self.model, self.shown, self.arcs.total())?;
         write!(out, ",\"stanzas\":[")?;
+        let members = &machine::Members::new(self.model, self.shown);
         for (i, &id) in self.rows.ids.iter().enumerate() {
-            let mut stanza = json!({"self": self.value(&self.own(id))});
+            let mut stanza = json!({"self": self.value(&self.own(id), members)});
             for (role, lines) in [("parents", self.parents(id)), ("children", self.children(id))] {
-                stanza[role] = lines.iter().take(self.most()).map(|line| self.value(line)).collect();
+                stanza[role] = lines.iter().take(self.most()).map(|line| self.value(line, members)).collect();
                 let left = lines.len().saturating_sub(self.most());
                 if left > 0 {
                     stanza[format!("{role}_left_out")] = json!(left);
@@ -172,13 +177,13 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    fn value(&self, line: &Line<'_>) -> Value {
+    fn value(&self, line: &Line<'_>, members: &machine::Members<'_>) -> Value {
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(self.name(line.other)));
         row.insert("kind".into(), json!(self.arcs.function(line.other).kind.word()));
         machine::origin(self.model, self.name(line.other), Some(&mut row));
         row.insert("calls".into(), json!(line.calls));
-        machine::members(self.model, self.shown, line.base, line.cum, &mut row);
+        members.put(line.base, line.cum, &mut row);
         Value::Object(row)
     }
 

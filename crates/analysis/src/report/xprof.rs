@@ -8,7 +8,7 @@ use super::columns::{Columns, Figures};
 use super::rows::Rows;
 use super::{Error, Format, Options, Sort, machine};
 use crate::arcs::Arcs;
-use crate::model::Arcflow;
+use crate::model::{Arcflow, Kind};
 
 /// Writes the report.
 ///
@@ -43,8 +43,13 @@ fn text(
     columns.header(out)?;
     for &id in &rows.ids {
         let function = arcs.function(id);
-        let figures = Figures { calls: function.calls, base: arcs.self_base(id), cum: arcs.self_cum(id) };
+        let runs = function.kind != Kind::Process;
+        let figures =
+            Figures { calls: function.calls, runs, base: arcs.self_base(id), cum: arcs.self_cum(id) };
         columns.line(out, figures, 0, model.name(function.consumer))?;
+    }
+    if let Some(unmet) = &rows.unmet {
+        writeln!(out, "{unmet}")?;
     }
     let left_out = rows.left_out(options);
     if !left_out.is_empty() {
@@ -61,6 +66,7 @@ fn document(
     rows: &Rows,
 ) -> Result<(), Error> {
     machine::opening(out, "xprof", model, shown, arcs.total())?;
+    let members = machine::Members::new(model, shown);
     write!(out, ",\"rows\":[")?;
     for (i, &id) in rows.ids.iter().enumerate() {
         let function = arcs.function(id);
@@ -70,7 +76,7 @@ fn document(
         machine::origin(model, model.name(function.consumer), Some(&mut row));
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
-        machine::members(model, shown, arcs.self_base(id), arcs.self_cum(id), &mut row);
+        members.put(arcs.self_base(id), arcs.self_cum(id), &mut row);
         write!(out, "{}\n{}", if i > 0 { "," } else { "" }, serde_json::Value::Object(row))?;
     }
     writeln!(out, "\n]{}}}", rows.left_out_member())?;

@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use super::columns::{Columns, Figures};
 use super::focus::Focus;
 use super::fold::{self, Folded};
+use super::rows::unmet;
 use super::{Error, Format, Options, Sort, machine};
 use crate::model::{Arcflow, Children, Kind, NodeId};
 use crate::text::{JOINT, percent, quantity};
+use crate::uncertainty::Uncertainty;
 
 /// Methods of a chain that are named; of longer ones the first and the last.
 const NAMED: usize = 3;
@@ -89,6 +91,8 @@ struct Tree<'a> {
     children: Children,
     /// By node. A node is kept only if its parent is.
     kept: Vec<bool>,
+    /// Contexts that no sample met, nor what they called, how many nodes these are, and what all of them are less than.
+    unmet: Option<(u64, usize, f64)>,
     /// Children are callers; what a node consumed itself says nothing then.
     is_reversed: bool,
 }
@@ -109,7 +113,17 @@ impl<'a> Tree<'a> {
     ) -> Tree<'a> {
         let model = folded.map_or(model, |folded| &folded.model);
         let (cum, children) = (model.cum(), model.children());
-        Tree { model, folded, options, shown, cum, children, kept: Vec::new(), is_reversed: false }
+        Tree {
+            model,
+            folded,
+            options,
+            shown,
+            cum,
+            children,
+            kept: Vec::new(),
+            unmet: None,
+            is_reversed: false,
+        }
     }
 
     fn cum(&self, id: NodeId) -> &[f64] {
@@ -128,6 +142,8 @@ impl<'a> Tree<'a> {
         if self.options.select.is_some() {
             self.select();
         }
+        // How much of a share they have is not known.
+        self.leave_unmet();
         let whole = if self.shown.is_empty() { 0.0 } else { self.weight(Arcflow::ROOT) };
         let least = self.options.prune * whole;
         let mut depth = vec![0u32; nodes.len()];
@@ -141,6 +157,26 @@ impl<'a> Tree<'a> {
         }
         if let Some(top) = self.options.top {
             self.keep_largest(top);
+        }
+    }
+
+    /// Leaves out what no sample met, where times are samples and the order is by time.
+    fn leave_unmet(&mut self) {
+        let is_by_time = matches!(self.options.sort.unwrap_or(Sort::Cum), Sort::Base | Sort::Cum);
+        let folds = is_by_time || self.options.prune > 0.0;
+        let is_wanted = folds && self.options.format == Format::Text && self.options.select.is_none();
+        let Some(&r) = self.shown.first().filter(|_| is_wanted) else { return };
+        let uncertain = Uncertainty::of(self.model, r);
+        for i in 1..self.kept.len() {
+            let id = NodeId(i as u32);
+            let cum = self.cum(id);
+            let is_nothing = self.shown.iter().all(|&r| cum[r] == 0.0);
+            if let (true, true, Some(bound)) = (self.kept[i], is_nothing, uncertain.bound(cum)) {
+                let (contexts, nodes, _) = self.unmet.unwrap_or_default();
+                let is_context = self.model.node(id).kind != Kind::Thread;
+                self.unmet = Some((contexts + u64::from(is_context), nodes + 1, bound));
+                self.kept[i] = false;
+            }
         }
     }
 
@@ -267,7 +303,9 @@ impl<'a> Tree<'a> {
                 for (sum, value) in chain.iter().flat_map(|&id| self.model.base(id).iter().enumerate()) {
                     base[sum] += value;
                 }
-                let figures = Figures { calls: self.model.node(id).n, base: &base, cum: self.cum(id) };
+                let node = self.model.node(id);
+                let runs = !matches!(node.kind, Kind::Root | Kind::Process);
+                let figures = Figures { calls: node.n, runs, base: &base, cum: self.cum(id) };
                 last_ones.truncate(level.saturating_sub(1));
                 if level > 0 {
                     last_ones.push(is_last);
@@ -278,7 +316,11 @@ impl<'a> Tree<'a> {
             }
             Ok(())
         })?;
+        if let (Some((contexts, _, bound)), Some(&r)) = (self.unmet, self.shown.first()) {
+            writeln!(out, "{}", unmet(contexts, bound, &self.model.resources()[r].unit))?;
+        }
         let (contexts, base) = self.cut();
+        let contexts = contexts - self.unmet.map_or(0, |(_, nodes, _)| nodes);
         if contexts > 0 {
             write!(out, "cut: {contexts} contexts")?;
             for &r in self.shown.iter().filter(|_| !self.is_reversed) {
@@ -356,6 +398,7 @@ impl<'a> Tree<'a> {
         let (contexts, base) = self.cut();
         write!(out, ",\"cut\":{}", json!({"contexts": contexts, "base": machine::list(&base, self.shown)}))?;
         write!(out, ",\"tree\":")?;
+        let members = machine::Members::new(self.model, self.shown);
         let mut first = true;
         self.walk(&mut |step| {
             match step {
@@ -369,7 +412,7 @@ impl<'a> Tree<'a> {
                     }
                     machine::origin(self.model, self.model.name(node.consumer), Some(&mut row));
                     row.insert("n".into(), json!(node.n));
-                    machine::members(self.model, self.shown, self.model.base(id), self.cum(id), &mut row);
+                    members.put(self.model.base(id), self.cum(id), &mut row);
                     let mut text = Value::Object(row).to_string();
                     text.pop();
                     write!(out, "{}{text},\"children\":[", if first { "" } else { ",\n" })?;

@@ -5,6 +5,7 @@ use crate::context_key::ContextKey;
 use crate::load::ContextCalls;
 use crate::model::{Arcflow, KINDS, Node, NodeId};
 use crate::session::{Error, Session};
+use crate::thread_time::RUNNING;
 use crate::uncertainty::{accompanies, companions};
 
 /// A column, and what it has of a context's calls.
@@ -60,7 +61,7 @@ impl Process {
                 figures.push((r, column(format!("{name}_total"))?, true));
             }
         }
-        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu")] {
+        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu"), (RUNNING, RUNNING)] {
             let kinds = ["noise", "noise_total", "variance", "variance_total"];
             for (i, (resource, kind)) in companions(whole, "ns").into_iter().zip(kinds).enumerate() {
                 if let Some(r) = model.resource(&resource.name) {

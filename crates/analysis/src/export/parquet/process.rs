@@ -19,6 +19,7 @@ use crate::merge::Party;
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::report::counts;
 use crate::session::{Error, ProfileFile, Session};
+use crate::thread_time::is_sampled;
 use crate::uncertainty::accompanies;
 use crate::waits::OTHERS;
 use crate::{heap, waits};
@@ -134,7 +135,8 @@ impl Values<'_> {
         rows: &mut Rows<F::File>,
         files: &mut Files<'_, F>,
     ) -> Result<(), Error> {
-        let has_times = self.process.session.model.resource("wall-raw").is_some();
+        let model = &self.process.session.model;
+        let has_times = model.resource("wall-raw").is_some() || is_sampled(model);
         let threads = Threads::new(&self.process.session.model);
         let names = Names {
             process: rows.batch.key(ContextKey(self.input.key)),
@@ -351,7 +353,8 @@ pub(super) fn process_row<F: Folder>(
     let is_whole =
         profiles.iter().all(|file| !Party { profile: &file.profile, source: file.source() }.is_incomplete());
     let calibration = same(profiles.iter().map(|file| file.profile.calibration())).flatten();
-    let probes = (*correction == *"applied").then_some(session.overhead.round() as u64);
+    let is_known = *correction == *"applied" || is_sampled(&session.model);
+    let probes = is_known.then_some(session.overhead.round() as u64);
     let row = [
         Cell::Key(input.key),
         input.labels.get(SERVICE).unwrap_or(&program).into(),

@@ -182,9 +182,9 @@ const CONSUMED: &[Column] = columns! { more
     wall_total: Time or null, "The same with its callees";
     wall_raw: Time or null, "Thread time of its own, as measured";
     wall_raw_total: Time or null, "The same with its callees";
-    running: Time or null, "The part of wall in which it ran, if waits are known";
+    running: Time or null, "The part of wall in which it ran, if waits are known; where times are samples, CPU time";
     running_total: Time or null, "The same with its callees";
-    waiting: Time or null, "The part of wall in which it waited";
+    waiting: Time or null, "The part of wall in which it waited; where times are samples, time of its calls that block";
     waiting_total: Time or null, "The same with its callees";
     running_raw: Time or null, "As running, of wall_raw where there is no wall";
     running_raw_total: Time or null, "The same with its callees";
@@ -214,6 +214,12 @@ const CONSUMED: &[Column] = columns! { more
     contended_total: Time or null, "The same with its callees";
     object_wait: Time or null, "Time in which it waited in Object.wait";
     object_wait_total: Time or null, "The same with its callees";
+    samples: Count or null, "Where times are samples: those that met it, of which running is made";
+    samples_total: Count or null, "The same with its callees";
+    probes: Time or null, "Where times are samples: CPU time of the probes, in rows of threads";
+    probes_total: Time or null, "The same with its callees";
+    running_noise: Error or null, "Where times are samples: what running may be off by besides their chance, ns";
+    running_noise_total: Error or null, "What running_total may be off by besides their chance, ns";
 };
 
 const VALUES_OWN: &[Column] = columns! {

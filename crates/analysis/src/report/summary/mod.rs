@@ -2,6 +2,7 @@
 
 mod recording;
 mod regions;
+pub(crate) mod sampler;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,7 +19,7 @@ use crate::session::file::end_clock;
 use crate::session::lookup::{Methods, method_names};
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity, shown};
-use crate::thread_time::ThreadTime;
+use crate::thread_time::{RUNNING, ThreadTime, is_sampled};
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
 use instrument_trace::{LinkKind, Profile, ThreadKind};
@@ -164,6 +165,10 @@ impl<'a> Summary<'a> {
             "violations": violations,
         });
         document["recording"] = serde_json::to_value(Recording::of(session, arcs))?;
+        let samplers = sampler::Sampler::all(session);
+        if !samplers.is_empty() {
+            document["samplers"] = serde_json::to_value(samplers)?;
+        }
         let regions: Vec<_> = session.profiles.iter().flat_map(regions::sums).collect();
         document["regions"] = serde_json::to_value(regions)?;
         document["overhead_ns"] = serde_json::json!(session.overhead.round() as u64);
@@ -332,6 +337,7 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
         }
     }
     fact(out, "recorded", &how)?;
+    sampler::write(out, file)?;
     match file.recorded() {
         Some(recorded @ Recorded { bursts: Some(bursts), .. }) => {
             let [on, elapsed] = [recorded.on(), recorded.elapsed].map(|ns| quantity(ns as f64, "ns"));
@@ -374,15 +380,24 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
     for (r, resource) in model.resources().iter().enumerate() {
         let is_first = r == 0 || time.is_some_and(|time| [time.running, time.waiting].contains(&r));
         let is_told = is_first == (part == Part::First) && (r == 0 || arcs.total()[r] != 0.0);
-        if is_told && !accompanies(resource) {
+        // What the samples met is told with what made them, and what probes took with the overhead.
+        let is_of_sampler = is_sampled(model) && ["samples", "probes"].contains(&resource.name.as_str());
+        if is_told && !is_of_sampler && !accompanies(resource) {
             let total = match time {
                 // The error of the whole is hardly one of the waits: they are long.
                 Some(time) if time.waiting == r => quantity(arcs.total()[r], &resource.unit),
                 _ => columns::total(model, arcs.total(), r),
             };
-            let whole = time.map_or(0.0, |time| arcs.total()[time.whole]);
+            let whole = time.and_then(|time| time.whole).map_or(0.0, |whole| arcs.total()[whole]);
             let share = percent(arcs.total()[r], whole);
             match resource.name.as_str() {
+                name if is_sampled(model) && name == RUNNING => {
+                    fact(out, name, &format!("{total} of CPU time, without that of the probes"))?;
+                }
+                name if time.is_some_and(|time| time.waiting == r) && is_sampled(model) => {
+                    let hint = format!("`instrument xprof --resource {name}` shows where");
+                    fact(out, name, &format!("{total} in calls that block; {hint}"))?;
+                }
                 name if time.is_some_and(|time| time.running == r) => {
                     fact(out, name, &format!("{total}, {share} % of thread time{WAITS_NOT_SEEN}"))?;
                     let there = processor_time(session).filter(|there| arcs.total()[r] > *there);

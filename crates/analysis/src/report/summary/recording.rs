@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::fact;
+use super::{fact, sampler};
 use crate::arcs::Arcs;
 use crate::correction::Correction;
 use crate::model::Kind;
@@ -24,6 +24,9 @@ const LEFT_OUT: [&str; 3] = [
 pub(crate) struct Recording {
     /// ns of the probes, over all threads; none: that is not known.
     probes_ns: Option<u64>,
+    /// The same in percent of all CPU time, where times are samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probes_percent: Option<f64>,
     /// ns for which the agent held threads up that loaded classes; none: there was no agent.
     rewriting_ns: Option<u64>,
     /// Classes that it looked at then.
@@ -144,13 +147,15 @@ struct TooShort {
 impl Recording {
     pub(crate) fn of(session: &Session, arcs: &Arcs) -> Recording {
         let is_corrected = session.model.correction == Correction::Applied;
+        let probes_percent = sampler::probes_percent(&session.model);
         let sum = |key: &str| {
             let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
             session.profiles.iter().filter_map(number).reduce(u64::saturating_add)
         };
         let first = |key| session.profiles.iter().find_map(|file| file.property(key)).map(str::to_owned);
         Recording {
-            probes_ns: is_corrected.then(|| session.overhead.round() as u64),
+            probes_ns: (is_corrected || probes_percent.is_some()).then(|| session.overhead.round() as u64),
+            probes_percent,
             rewriting_ns: sum("rewriting.ns"),
             rewriting_classes: sum("rewriting.classes"),
             classes_left: first("rewriting.left"),
@@ -216,6 +221,10 @@ impl Recording {
         self.print_left_out(out)?;
         if let Some(subgraph) = &self.subgraph {
             subgraph.print(out)?;
+        }
+        if let Some(percent) = self.probes_percent {
+            let hidden = "what they hinder in the compiler is not in it";
+            return fact(out, "overhead", &format!("probes took {percent:.0} % of the CPU; {hidden}"));
         }
         let mut parts = Vec::new();
         let mut sum = 0;

@@ -1,0 +1,120 @@
+//! Reports of profiles whose times are samples.
+
+use crate::common::Dir;
+use instrument_names::id_map::gz;
+use instrument_testing::{Script, Writer};
+use instrument_trace::{SampleSource, ThreadSamples};
+
+/// `sleep` is of calls of the JDK that block.
+const IDS: &str = "instrument ids 1\nclass a/Shop Shop.java\n1 main ([Ljava/lang/String;)V 9 1 0000000000000000\n\
+                   2 work ()V 1 2 0000000000000000\n3 get ()I 1 3 0000000000000000\n4 rare ()V 1 4 0000000000000000\n\
+                   class java/lang/Thread -\n9 sleep (J)V 0 30000 0000000000000000\n";
+const MS: u64 = 1_000_000;
+
+/// main calls work twice, which calls get a thousand times, rare once, and sleeps for 30 ms; another thread is met by no sample.
+fn script(work: u64, get: u64) -> Script {
+    let body = |s: Script| {
+        let s = s.samples(work / 2).times(999, |s| s.call(3, |s| s)).call(3, |s| s.samples(get / 2));
+        s.call(4, |s| s.call(3, |s| s)).call(9, |s| s.wait(30 * MS))
+    };
+    Script::new(1000).samples(10).call(1, |s| s.times(2, |s| s.call(2, body)))
+}
+
+fn profile(work: u64, get: u64) -> Vec<u8> {
+    let outside = ThreadSamples { in_probes: 441, unattributed: 5, ..ThreadSamples::default() };
+    let samples = ThreadSamples {
+        period_ns: MS,
+        source: SampleSource::Perf,
+        cpu_ns: (10 + work + get + outside.outside()) * MS,
+        in_vm: 12,
+        handler_ns: 900_000,
+        ..outside
+    };
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(IDS.as_bytes()));
+    writer.samples("main", &script(work, get), &[9], &samples);
+    let short = ThreadSamples { period_ns: MS, cpu_ns: 600_000, ..ThreadSamples::default() };
+    writer.samples("short", &Script::new(1000).call(4, |s| s), &[9], &short);
+    writer.property("command", "/srv/shop.jar").property("record", "tree").property("timing", "samples");
+    writer.property("samples.source", "perf").property("samples.period", MS).property("processors", 4);
+    writer.clocks(0, 1000 * MS);
+    writer.finish()
+}
+
+/// Words that belong to times that were measured call by call.
+const OF_TIMED: [&str; 6] =
+    ["took less than what they called", "should have cost", "too short", "~", "taken out", "NOT CORRECTED"];
+
+fn text(dir: &Dir, line: &str) -> String {
+    let run = dir.line(line);
+    assert_eq!(run.stderr, "", "{line}");
+    for word in OF_TIMED {
+        assert!(!run.stdout.contains(word), "{line}: {word}: {}", run.stdout);
+    }
+    run.stdout
+}
+
+#[test]
+fn reports_say_what_samples_say() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    let mut all = String::new();
+    for line in [
+        "report",
+        "xprof",
+        "xprof --sort calls --prune 0",
+        "xtree",
+        "stats",
+        "threads --list",
+        "advise --budget 20",
+    ] {
+        all += &format!("$ {line}\n{}\n", text(&dir, &format!("{line} a.iprof")));
+    }
+    insta::assert_snapshot!("samples", all);
+}
+
+#[test]
+fn documents_have_bounds_of_what_no_sample_met() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    let found = dir.line("xprof --json a.iprof").expect(0).json();
+    let names: Vec<_> = found["resources"].as_array().unwrap().iter().map(|r| r["name"].clone()).collect();
+    assert_eq!(names[..4], ["running", "waiting", "samples", "probes"]);
+    let row = |name: &str| {
+        let rows = found["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["function"].as_str().unwrap().contains(name)).unwrap().clone()
+    };
+    let rare = row("rare");
+    assert_eq!((&rare["base"][0], &rare["cum"][0]), (&0.into(), &0.into()));
+    // 559 samples, and 0.6 ms more: Wilson's bound of none is 3.84 of 562.84.
+    assert_eq!(rare["base_below"][0], 3_819_475);
+    assert_eq!(row("work")["base_below"], serde_json::Value::Null);
+    let report = dir.line("report --json a.iprof").expect(0).json();
+    assert_eq!(report["recording"]["probes_ns"], 441 * MS);
+    assert_eq!(report["samplers"][0]["source"], "perf");
+    assert_eq!(report["samplers"][0]["samples"], 1000);
+    assert_eq!(report["correction"], serde_json::Value::Null);
+}
+
+#[test]
+fn two_runs_of_samples_are_compared_by_their_numbers() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(346, 200));
+    dir.write("b.iprof", profile(330, 212));
+    dir.write("c.iprof", profile(346, 400));
+    let same = dir.line("diff a.iprof b.iprof").expect(0);
+    assert!(same.stdout.contains("0 methods changed"), "{}", same.stdout);
+    let other = dir.line("diff a.iprof c.iprof").expect(1);
+    insta::assert_snapshot!("diff_of_samples", format!("{}\n{}", same.stdout, other.stdout));
+}
+
+#[test]
+fn exports_take_running_time_for_the_weight() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    let run = dir.line("export --format folded a.iprof").expect(0);
+    assert!(run.stdout.contains("a.Shop.work();a.Shop.get() 200000000\n"), "{}", run.stdout);
+    for format in ["speedscope", "pprof", "otlp-profiles-v1development", "parquet", "firefox"] {
+        dir.line(&format!("export --format {format} -o out.{format} a.iprof")).expect(0);
+    }
+}

@@ -1,0 +1,139 @@
+//! What the summary says of a recording whose times are samples: what made them, what they met, and what the probes took.
+
+use std::io::Write;
+
+use super::fact;
+use crate::load::samples;
+use crate::model::Arcflow;
+use crate::report::Error;
+use crate::session::{ProfileFile, Session};
+use crate::text::{grouped, percent, quantity};
+use crate::thread_time::{RUNNING, is_sampled};
+use instrument_trace::{SampleSource, ThreadSamples};
+use serde::Serialize;
+
+/// What the samples of a profile, or of several, met.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Sampler {
+    /// What made them.
+    source: &'static str,
+    /// ns between two, as was asked for.
+    period_ns: u64,
+    /// All of them.
+    samples: u64,
+    /// Those that met a context.
+    in_contexts: u64,
+    /// Of these, those in the virtual machine's own code.
+    in_vm: u64,
+    /// Those that met no recorded call.
+    in_no_call: u64,
+    /// Those that met a probe.
+    in_probes: u64,
+    /// Those of which it is not known what they met.
+    not_attributed: u64,
+    /// CPU time of the sampler itself, ns.
+    handler_ns: u64,
+    /// Threads with CPU time that no sample met.
+    threads_without: u64,
+    /// Their CPU time, ns.
+    without_ns: u64,
+}
+
+impl Sampler {
+    /// Of a profile whose times are samples.
+    fn of(file: &ProfileFile) -> Option<Sampler> {
+        if !samples::are_in(&file.profile) {
+            return None;
+        }
+        let (mut sum, mut of, mut sources) = (ThreadSamples::default(), Sampler::default(), Vec::new());
+        for thread in &file.profile.threads {
+            let samples = thread.samples.unwrap_or_default();
+            let in_contexts = thread.tree.as_ref().map_or(0, samples::of_contexts);
+            of.in_contexts += in_contexts;
+            if in_contexts + samples.outside() == 0 && samples.cpu_ns > 0 {
+                of.threads_without += 1;
+                of.without_ns += samples.cpu_ns;
+            }
+            if samples.period_ns > 0 && !sources.contains(&samples.source) {
+                sources.push(samples.source);
+            }
+            sum.add(&samples);
+        }
+        Some(Sampler {
+            source: match &sources[..] {
+                [one] => word(*one),
+                [] => "unknown",
+                _ => "several",
+            },
+            period_ns: sum.period_ns,
+            samples: of.in_contexts + sum.outside(),
+            in_vm: sum.in_vm,
+            in_no_call: sum.in_no_call,
+            in_probes: sum.in_probes,
+            not_attributed: sum.unattributed,
+            handler_ns: sum.handler_ns,
+            ..of
+        })
+    }
+
+    /// Of every profile of a session that has samples.
+    pub(crate) fn all(session: &Session) -> Vec<Sampler> {
+        session.profiles.iter().filter_map(Sampler::of).collect()
+    }
+}
+
+fn word(source: SampleSource) -> &'static str {
+    match source {
+        SampleSource::Perf => "perf",
+        SampleSource::Timer => "timer",
+        SampleSource::Thread => "thread",
+        SampleSource::Other(_) => "unknown",
+    }
+}
+
+/// The same for people.
+fn words(source: &str) -> &str {
+    match source {
+        "perf" => "perf events of the software clock",
+        "timer" => "a timer on the CPU clock of each thread, which has the tick of the kernel",
+        "thread" => "a thread of the recorder that looks at the others",
+        "several" => "several sources",
+        _ => "an unknown source",
+    }
+}
+
+/// Prints what made the samples of a profile, and what they met.
+pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
+    let Some(sampler) = Sampler::of(file) else { return Ok(()) };
+    let Sampler { samples, in_contexts, in_vm, in_no_call, in_probes, not_attributed, .. } = sampler;
+    let period = quantity(sampler.period_ns as f64, "ns");
+    let made = format!("by {}; one each {period} of CPU time was asked for", words(sampler.source));
+    fact(out, "sampled", &made)?;
+    let part = |count: u64| format!("{} ({} %)", grouped(count), percent(count as f64, samples as f64));
+    let mut met = format!("{}: {} in recorded calls", grouped(samples), part(in_contexts));
+    if in_vm > 0 {
+        met += &format!(", of which {} in the virtual machine's own code", grouped(in_vm));
+    }
+    met += &format!(", {} in probes, {} in no recorded call", part(in_probes), part(in_no_call));
+    met += &format!(", {} could not be attributed", part(not_attributed));
+    fact(out, "samples", &met)?;
+    if sampler.threads_without > 0 {
+        let time = quantity(sampler.without_ns as f64, "ns");
+        let text =
+            format!("threads that no sample met: {}, with {time} of CPU time", sampler.threads_without);
+        fact(out, "", &text)?;
+    }
+    if sampler.handler_ns > 0 {
+        let time = quantity(sampler.handler_ns as f64, "ns");
+        fact(out, "", &format!("the sampler itself took {time} of CPU time, which is in no figure"))?;
+    }
+    Ok(())
+}
+
+/// What probes took of the CPU time of the program and of themselves, in percent; none: times are not samples.
+pub(crate) fn probes_percent(model: &Arcflow) -> Option<f64> {
+    let (running, probes) = (model.resource(RUNNING)?, model.resource("probes")?);
+    let sum = |r: usize| model.ids().map(|id| model.base(id)[r]).sum::<f64>();
+    let (running, probes) = (sum(running), sum(probes));
+    (is_sampled(model) && running + probes > 0.0).then(|| 100.0 * probes / (running + probes))
+}
