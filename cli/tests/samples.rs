@@ -118,3 +118,46 @@ fn exports_take_running_time_for_the_weight() {
         dir.line(&format!("export --format {format} -o out.{format} a.iprof")).expect(0);
     }
 }
+
+#[test]
+fn a_dataset_adds_samples_up() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    dir.write("b.iprof", profile(200, 120));
+    dir.line("export --format parquet -o data a.iprof b.iprof").expect(0);
+    dir.line("fleet profile data -o sum.iprof").expect(0);
+    let found = dir.line("xprof --json sum.iprof").expect(0).json();
+    let figures = |name: &str| {
+        let rows = found["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["function"].as_str().unwrap().contains(name)).unwrap();
+        let at = |resource: &str| {
+            let all = found["resources"].as_array().unwrap();
+            let index = all.iter().position(|r| r["name"] == resource).unwrap();
+            row["base"][index].as_f64().unwrap()
+        };
+        (row["calls"].as_u64().unwrap(), at("running") / MS as f64, at("samples"))
+    };
+    // Samples of both stand for 1 ms.
+    assert_eq!(figures("work"), (4, 544.0, 544.0));
+    assert_eq!(figures("get"), (4004, 320.0, 320.0));
+    assert_eq!(figures("(not attributed)"), (0, 10.0, 10.0));
+    let total = found["total"].as_array().unwrap();
+    assert_eq!(total[0], (544 + 320 + 20 + 10) * MS + 2 * 600_000);
+    let text = text(&dir, "report sum.iprof");
+    assert!(text.contains("probes took 50 % of the CPU"), "{text}");
+    let mut timed = Writer::new();
+    timed.id_map(&gz::compress(IDS.as_bytes())).property("record", "tree");
+    timed.tree("main", &Script::new(1000).call(1, |s| s.wait(500)));
+    dir.write("c.iprof", timed.finish());
+    dir.line("export --format parquet -o mixed a.iprof c.iprof").expect(0);
+    dir.line("fleet profile mixed -o mixed.iprof").says(2, &["samples and those of others are not"]);
+}
+
+#[test]
+fn exact_figures_are_checked_as_in_any_profile() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    dir.write("b.iprof", profile(200, 120));
+    dir.line("gate learn -o shop.gate a.iprof b.iprof").expect(0);
+    dir.line("gate check shop.gate b.iprof").expect(0);
+}

@@ -15,6 +15,7 @@ use instrument_names::printable::printable;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
+use super::columns::below;
 use super::interval::{Certainty, Difference, Figure, Verdict};
 use super::labels::Labels;
 use super::{Error, Format, Options, Sort, UnknownResource, machine};
@@ -399,7 +400,13 @@ impl<'a> Diff<'a> {
         for change in changes {
             let mut cells = Vec::new();
             let sides = |found: &Difference, r: usize| {
-                [found.before, found.after].map(|value| figure(value, &self.resources[r].unit))
+                let unit = &self.resources[r].unit;
+                let [before, after] = self.bounds(found, r);
+                let text = |value, bound: Option<f64>| match bound {
+                    Some(bound) => below(bound, unit),
+                    None => figure(value, unit),
+                };
+                [text(found.before, before), text(found.after, after)]
             };
             if !self.shown.contains(&0) {
                 cells.extend(sides(&self.difference(change.of, Part::Base, 0), 0));
@@ -417,8 +424,16 @@ impl<'a> Diff<'a> {
         Ok(table.print_as(out, self.options)?)
     }
 
+    /// What the times of a difference are less than that no sample met.
+    fn bounds(&self, found: &Difference, r: usize) -> [Option<f64>; 2] {
+        self.sampling.as_ref().map_or([None; 2], |(sampling, _)| sampling.bounds(found, r))
+    }
+
     /// The difference, its interval, and the percent of it, marked if it cannot be told from none.
     fn changed(&self, found: Difference, r: usize, has_intervals: bool) -> Vec<String> {
+        if let [Some(_), Some(_)] = self.bounds(&found, r) {
+            return vec!["-".to_owned(); if has_intervals { 3 } else { 2 }];
+        }
         let unit = &self.resources[r].unit;
         let Difference { before, after, interval, verdict } = found;
         let mark = if matches!(verdict, Verdict::WithinErrors | Verdict::Unknown) { "~" } else { "" };

@@ -10,6 +10,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::{Changed, Diff, Part};
 use crate::report::interval::{Difference, Verdict};
 use crate::thread_time::RUNNING;
+use crate::uncertainty::wilson;
 
 /// The part of the rows told to differ that do not.
 const FALSE_DISCOVERIES: f64 = 0.05;
@@ -32,6 +33,8 @@ pub(super) struct Sampling {
     worth: [f64; 2],
     /// Runs on each side.
     runs: [usize; 2],
+    /// What a time is less than that no sample met, on each side.
+    bounds: [f64; 2],
 }
 
 /// How sure a difference has to be, in a table.
@@ -71,17 +74,20 @@ impl Sampling {
         let sums = |r| sums(total, r, diff.resources.len(), diff.runs[0]);
         let (time, count): ([f64; 2], [f64; 2]) = (sums(running), sums(samples));
         let worth = [0, 1].map(|side| time[side] / count[side]);
-        worth.iter().all(|worth| worth.is_finite() && *worth > 0.0).then_some(Sampling {
-            running,
-            samples,
-            worth,
-            runs: diff.runs,
-        })
+        let bounds = [0, 1].map(|side| time[side] / diff.runs[side] as f64 * wilson(0.0, count[side])[1]);
+        let is_known = worth.iter().all(|worth| worth.is_finite() && *worth > 0.0);
+        is_known.then_some(Sampling { running, samples, worth, runs: diff.runs, bounds })
     }
 
     /// Whether a resource is compared by samples.
     pub(super) fn decides(&self, r: usize) -> bool {
         r == self.running || r == self.samples
+    }
+
+    /// What a time is less than, on each side, if no sample met it.
+    pub(super) fn bounds(&self, found: &Difference, r: usize) -> [Option<f64>; 2] {
+        let is_unmet = [found.before, found.after].map(|time| r == self.running && time == 0.0);
+        [0, 1].map(|side| is_unmet[side].then_some(self.bounds[side]))
     }
 
     /// The samples of a row, before and after, in all runs: `width` figures for each run.
@@ -156,7 +162,7 @@ mod tests {
     use super::*;
 
     fn sampling(worth: [f64; 2], runs: [usize; 2]) -> Sampling {
-        Sampling { running: 1, samples: 2, worth, runs }
+        Sampling { running: 1, samples: 2, worth, runs, bounds: [0.0; 2] }
     }
 
     #[test]
