@@ -11,16 +11,20 @@ const IDS: &str = "instrument ids 1\nclass a/Shop Shop.java\n1 main ([Ljava/lang
                    class java/lang/Thread -\n9 sleep (J)V 0 30000 0000000000000000\n";
 const MS: u64 = 1_000_000;
 
-/// main calls work twice, which calls get a thousand times, rare once, and sleeps for 30 ms; another thread is met by no sample.
-fn script(work: u64, get: u64) -> Script {
+/// main calls work twice, which calls get a thousand times, rare `rare` times, and sleeps for 30 ms; another thread is met by no sample.
+fn script(work: u64, get: u64, rare: u32) -> Script {
     let body = |s: Script| {
         let s = s.samples(work / 2).times(999, |s| s.call(3, |s| s)).call(3, |s| s.samples(get / 2));
-        s.call(4, |s| s.call(3, |s| s)).call(9, |s| s.wait(30 * MS))
+        s.times(rare, |s| s.call(4, |s| s.call(3, |s| s))).call(9, |s| s.wait(30 * MS))
     };
     Script::new(1000).samples(10).call(1, |s| s.times(2, |s| s.call(2, body)))
 }
 
 fn profile(work: u64, get: u64) -> Vec<u8> {
+    profile_of(work, get, 1)
+}
+
+fn profile_of(work: u64, get: u64, rare: u32) -> Vec<u8> {
     let outside = ThreadSamples { in_probes: 441, unattributed: 5, ..ThreadSamples::default() };
     let samples = ThreadSamples {
         period_ns: MS,
@@ -32,7 +36,7 @@ fn profile(work: u64, get: u64) -> Vec<u8> {
     };
     let mut writer = Writer::new();
     writer.id_map(&gz::compress(IDS.as_bytes()));
-    writer.samples("main", &script(work, get), &[9], &samples);
+    writer.samples("main", &script(work, get, rare), &[9], &samples);
     let short = ThreadSamples { period_ns: MS, cpu_ns: 600_000, ..ThreadSamples::default() };
     writer.samples("short", &Script::new(1000).call(4, |s| s), &[9], &short);
     writer.property("command", "/srv/shop.jar").property("record", "tree").property("timing", "samples");
@@ -104,6 +108,13 @@ fn two_runs_of_samples_are_compared_by_their_numbers() {
     dir.write("c.iprof", profile(346, 400));
     let same = dir.line("diff a.iprof b.iprof").expect(0);
     assert!(same.stdout.contains("0 methods changed"), "{}", same.stdout);
+    // Two more calls of rare, of which each calls get: the list is about times.
+    dir.write("d.iprof", profile_of(330, 212, 2));
+    let calls = dir.line("diff a.iprof d.iprof").expect(1).stdout;
+    let words = "0 methods changed\n2 more differ in calls only; --resource calls lists them\n";
+    assert!(calls.contains(words), "{calls}");
+    let json = dir.line("diff --json a.iprof d.iprof").expect(1).json();
+    assert_eq!((&json["methods_changed"], &json["methods_not_told_apart"]), (&2.into(), &2.into()));
     let other = dir.line("diff a.iprof c.iprof").expect(1);
     insta::assert_snapshot!("diff_of_samples", format!("{}\n{}", same.stdout, other.stdout));
 }

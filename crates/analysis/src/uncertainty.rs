@@ -61,11 +61,11 @@ impl Samples {
         Some(Samples { running, samples, all: sum(samples), total: sum(running) })
     }
 
-    /// Half the width of the interval of a figure.
-    fn error(self, figures: &[f64]) -> f64 {
-        let met = figures[self.samples];
+    /// Half the width of the interval of a figure, of which `noise` is a part that no sample met.
+    fn error(self, figures: &[f64], noise: f64) -> f64 {
+        let (met, time) = (figures[self.samples], (figures[self.running] - noise).max(0.0));
         let [low, high] = wilson(met, self.all);
-        if met > 0.0 { figures[self.running] * (high - low) / 2.0 * self.all / met } else { 0.0 }
+        if met > 0.0 { time * (high - low) / 2.0 * self.all / met } else { 0.0 }
     }
 }
 
@@ -171,7 +171,7 @@ impl Uncertainty {
         let noise = noise.map_or(0.0, |i| figures[i].max(0.0));
         if let Some(samples) = self.samples {
             let value = figures[samples.running];
-            let error = Error { noise: noise + samples.error(figures), standard: 0.0, is_met: true };
+            let error = Error { noise: noise + samples.error(figures, noise), standard: 0.0, is_met: true };
             return (value != 0.0).then_some(error);
         }
         let standard = variance.map_or(0.0, |i| figures[i].max(0.0).sqrt());

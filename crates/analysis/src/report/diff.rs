@@ -47,7 +47,7 @@ pub fn write(
     let (mut methods, mut contexts) = (diff.methods(), diff.contexts());
     let differs = |changes: &[Change]| changes.iter().any(|change| change.differs);
     let answer = differs(&methods) || differs(&contexts);
-    let rest = [&mut methods, &mut contexts].map(|changes| diff.told(changes));
+    let rest = [&mut methods, &mut contexts].map(|changes| diff.take_rest(changes));
     match options.format {
         Format::Text => diff.text(out, [&methods, &contexts], rest)?,
         Format::Json => diff.document(out, [&methods, &contexts], rest, answer)?,
@@ -83,8 +83,19 @@ struct Diff<'a> {
 struct Change {
     of: Changed,
     differs: bool,
+    /// It does so in a resource that is shown, and not in calls alone.
+    is_shown: bool,
     /// What it is sorted by.
     weight: f64,
+}
+
+/// Rows that are not listed.
+#[derive(Debug, Clone, Copy)]
+struct Rest {
+    /// What cannot be told to differ; where times are no samples it is listed nevertheless.
+    not_told_apart: usize,
+    /// What differs in calls alone.
+    in_calls: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,14 +245,16 @@ impl<'a> Diff<'a> {
         let with_cum = self.shown.iter().filter(|r| **r > 0).map(|&r| (Part::Cum, r));
         let calls = (!self.only_calls()).then_some(0);
         let parts = self.shown.iter().copied().chain(calls).map(|r| (Part::Base, r)).chain(with_cum);
-        let verdicts: Vec<_> = parts.map(|(part, r)| self.difference(of, part, r).verdict).collect();
-        if verdicts.iter().all(|verdict| *verdict == Verdict::Equal) {
+        let verdicts: Vec<_> = parts.map(|(part, r)| (r, self.difference(of, part, r).verdict)).collect();
+        if verdicts.iter().all(|(_, verdict)| *verdict == Verdict::Equal) {
             return None;
         }
-        let differs = verdicts.contains(&Verdict::Differs);
+        let differs = verdicts.iter().any(|(_, verdict)| *verdict == Verdict::Differs);
+        let is_shown =
+            verdicts.iter().any(|(r, verdict)| *verdict == Verdict::Differs && self.shown.contains(r));
         let part = if self.options.sort == Some(Sort::Cum) { Part::Cum } else { Part::Base };
         let Difference { before, after, .. } = self.difference(of, part, self.deciding());
-        Some(Change { of, differs, weight: (after - before).abs() })
+        Some(Change { of, differs, is_shown, weight: (after - before).abs() })
     }
 
     fn only_calls(&self) -> bool {
@@ -257,13 +270,17 @@ impl<'a> Diff<'a> {
         self.sorted(nodes.filter_map(|id| self.change(Changed::Context(id))).collect())
     }
 
-    /// Of times of samples only what is told to differ is listed, unless it was asked for by its name. Gives how many rows are not told apart.
-    fn told(&self, changes: &mut Vec<Change>) -> usize {
+    /// Of times of samples only what is told to differ is listed, unless it was asked for by its name: for people, what differs in what they see.
+    /// Two runs of the same work differ in the calls of a few methods, too.
+    fn take_rest(&self, changes: &mut Vec<Change>) -> Rest {
+        let all = changes.len();
         let rest = changes.iter().filter(|change| !change.differs).count();
-        if self.sampling.is_some() && self.options.select.is_none() {
-            changes.retain(|change| change.differs);
+        if self.sampling.is_none() || self.options.select.is_some() {
+            return Rest { not_told_apart: rest, in_calls: 0 };
         }
-        rest
+        let is_text = self.options.format == Format::Text;
+        changes.retain(|change| if is_text { change.is_shown } else { change.differs });
+        Rest { not_told_apart: rest, in_calls: all - rest - changes.len() }
     }
 
     fn sorted(&self, mut changes: Vec<Change>) -> Vec<Change> {
@@ -308,7 +325,7 @@ impl<'a> Diff<'a> {
         &changes[..changes.len().min(self.options.top.unwrap_or(usize::MAX))]
     }
 
-    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2], rest: [usize; 2]) -> Result<(), Error> {
+    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2], rest: [Rest; 2]) -> Result<(), Error> {
         if let Some(sampled) = self.differently {
             let all = self.runs.iter().sum::<usize>();
             writeln!(
@@ -341,6 +358,10 @@ impl<'a> Diff<'a> {
         for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["method", "context"]) {
             let (shown, told) = (self.top(changes), changes.iter().filter(|change| change.differs).count());
             writeln!(out, "\n{told} {what}s changed")?;
+            let Rest { not_told_apart: rest, in_calls } = rest;
+            if in_calls > 0 {
+                writeln!(out, "{in_calls} more differ in calls only; --resource calls lists them")?;
+            }
             if rest > 0 && self.sampling.is_some() {
                 let level = "of the rows told to differ 1 in 20 does not";
                 writeln!(out, "{rest} differ in time by no more than samples and runs do; {level}")?;
@@ -475,7 +496,7 @@ impl<'a> Diff<'a> {
         &self,
         out: &mut dyn Write,
         changes: [&[Change]; 2],
-        rest: [usize; 2],
+        rest: [Rest; 2],
         differs: bool,
     ) -> Result<(), Error> {
         let resources = self.shown.iter().map(|&r| {
@@ -489,7 +510,7 @@ impl<'a> Diff<'a> {
         write!(out, ",\"runs\":{},\"differs\":{differs}", json!(self.runs))?;
         for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["methods", "contexts"]) {
             let told = changes.iter().filter(|change| change.differs).count();
-            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{rest}")?;
+            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{}", rest.not_told_apart)?;
             write!(out, ",\"{what}\":[")?;
             for (i, change) in self.top(changes).iter().enumerate() {
                 let mut row = self.value(change);
