@@ -4,7 +4,7 @@ use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{Loaded, Options, Process, load};
 use instrument_analysis::thread_time::ThreadTime;
 use instrument_analysis::uncertainty::{Uncertainty, wilson};
-use instrument_analysis::{Arcflow, NodeId, invariants};
+use instrument_analysis::{Arcflow, NodeId, invariants, window};
 use instrument_testing::{Script, Writer};
 use instrument_trace::{Profile, ThreadSamples};
 
@@ -174,7 +174,24 @@ fn a_process_without_samples_beside_one_with_them_has_no_running_time() {
     let model = &loaded.model;
     assert_eq!((at(model, "q main m1", "wall-raw"), at(model, "q main m1", "running")), (500.0, 0.0));
     assert_eq!((at(model, "p main m1", "wall-raw"), at(model, "p main m1", "running")), (0.0, 60e6));
-    let said = "q was recorded without samples: its time is in wall or wall-raw, and in no running time";
+    let said = "q was recorded without samples: it has no part in running time and its bounds (<); what was timed is in wall or wall-raw";
     assert_eq!(loaded.remarks, [said]);
     assert_eq!(model.name(model.node(NodeId(1)).consumer), "p");
+}
+
+#[test]
+fn what_happened_since_a_snapshot_has_its_own_samples() {
+    let at = |times: u32, cpu_ms: u64, probes: u64| {
+        let script = Script::new(1000).call(1, |s| s.times(times, |s| s.call(2, |s| s.samples(20))));
+        let samples = ThreadSamples { in_probes: probes, unattributed: 0, ..of_thread(cpu_ms) };
+        let mut writer = Writer::new();
+        writer.samples("main", &script, &[9], &samples);
+        Profile::parse(&writer.finish()).unwrap()
+    };
+    let mut later = at(5, 150, 50);
+    window::since(&mut later, at(2, 60, 20)).unwrap();
+    let thread = &later.threads[0];
+    assert_eq!(thread.tree.as_ref().unwrap().nodes[1].samples, 60);
+    let samples = thread.samples.unwrap();
+    assert_eq!((samples.cpu_ns, samples.in_probes, samples.period_ns), (90 * MS, 30, MS));
 }

@@ -215,8 +215,7 @@ impl Loading<'_, '_> {
         let has_samples = samples::are_in(profile);
         if self.columns.samples.is_some() && !has_samples {
             let name = self.loaded.model.name(self.loaded.model.node(node).consumer);
-            let text =
-                "was recorded without samples: its time is in wall or wall-raw, and in no running time";
+            let text = "was recorded without samples: it has no part in running time and its bounds (<); what was timed is in wall or wall-raw";
             self.loaded.remarks.push(format!("{name} {text}"));
         }
         for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
