@@ -1,8 +1,6 @@
 //! What the virtual machine calls (JVMTI, Event Index). Nothing of it may unwind into the virtual machine.
 
 use crate::beginning::Beginning;
-#[cfg(target_os = "linux")]
-use crate::ctl;
 use crate::early::Rewritten;
 use crate::in_hook::InHook;
 use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
@@ -12,6 +10,8 @@ use crate::own_probes::Loaded;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
 use crate::{AGENT, armed, children, heap, runtime_classes, unrewritten};
+#[cfg(target_os = "linux")]
+use crate::{ctl, sampling};
 use std::ffi::{c_char, c_int, c_void};
 use std::time::Instant;
 
@@ -82,6 +82,8 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         } else if armed::get().is_some() {
             children::ended(&[]);
         }
+        #[cfg(target_os = "linux")]
+        sampling::finish();
         runtime_classes::remove();
     });
 }

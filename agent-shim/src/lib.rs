@@ -47,6 +47,8 @@ mod report;
 mod retransform;
 mod running;
 mod runtime_classes;
+#[cfg(target_os = "linux")]
+mod sampling;
 mod sessions;
 mod start;
 mod subgraph;

@@ -3,8 +3,6 @@
 use crate::beginning::Beginning;
 use crate::class_loaders::{ClassLoaders, Unreachable};
 use crate::class_rules::Origin;
-#[cfg(target_os = "linux")]
-use crate::ctl;
 use crate::jvmti::{Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::retransform::{retransform, send_again};
@@ -12,6 +10,8 @@ use crate::running::Open;
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
 use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, place_on_stack, subgraph};
+#[cfg(target_os = "linux")]
+use crate::{ctl, sampling, sessions};
 use instrument_rewriter::transform::hooks::Reach;
 
 /// The virtual machine is initialised, or was when we came: turns the hook on.
@@ -39,7 +39,11 @@ pub(crate) fn go_live(
         let live = match LIVE.get() {
             Some(live) => live,
             None => {
-                let recorder = Recorder::find(jni, agent.clock)?;
+                #[cfg(target_os = "linux")]
+                let samples = sampling::prepare(jni, sessions::another_environment);
+                #[cfg(not(target_os = "linux"))]
+                let samples = None;
+                let recorder = Recorder::find(jni, agent.clock, samples)?;
                 let loaders = ClassLoaders::new(jvmti, jni, agent.early.is_some())?;
                 LIVE.get_or_init(|| Live { recorder, loaders })
             }

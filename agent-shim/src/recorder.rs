@@ -70,8 +70,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Finds the class, and gives it its clock, if there is one that begins with this pair.
-    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>) -> Option<Recorder> {
+    /// Finds the class, and gives it its clock, if there is one that begins with this pair. `samples`: what the profile says of the sampler,
+    /// if there is one.
+    pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, samples: Option<&str>) -> Option<Recorder> {
         const CLASS: &str = "instrument/runtime/Agent";
         if let Some(first) = clock
             && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
@@ -79,6 +80,10 @@ impl Recorder {
         {
             let clock = jni.static_method(CLASS, "clock", "([B)V")?;
             jni.call_with_bytes(&clock, lines.as_bytes()).then_some(())?;
+        }
+        if let Some(lines) = samples {
+            let samples = jni.static_method(CLASS, "samples", "([B)V")?;
+            jni.call_with_bytes(&samples, lines.as_bytes()).then_some(())?;
         }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;

@@ -486,7 +486,7 @@ fn cpu_time_that_cannot_be_recorded_is_refused() {
     for (line, reason) in [
         ("run --cpu --record counts -- java X", "--cpu: CPU time is recorded with --record tree"),
         ("run --cpu --record trace -- java X", "--cpu: CPU time is recorded with --record tree"),
-        ("run --cpu --timing sampled:64 -- java X", "leave out --timing sampled:N, or --cpu"),
+        ("run --cpu --timing every:64 -- java X", "leave out --timing every:N, or --cpu"),
     ] {
         dir.line(line).says(2, &[reason]);
     }

@@ -63,8 +63,8 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         (
             "timing",
             json!("auto"),
-            ["\"sampled:64\"", "sampled:8", "all"],
-            [json!("sampled:64"), json!("sampled:8"), json!("all")],
+            ["\"every:64\"", "every:8", "all"],
+            [json!("every:64"), json!("every:8"), json!("all")],
         ),
         (
             "root",
@@ -211,8 +211,8 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
         (vec!["--transform=bogus"], vec![], "method-events"),
         (vec!["--record=bogus"], vec![], "trace"),
-        (vec!["--timing=sampled:0"], vec![], "`sampled:0` is not `auto`, `all` or `sampled:N`"),
-        (vec!["--timing=sampled:4", "--record=trace"], vec![], "--timing sampled:4 is for --record tree"),
+        (vec!["--timing=every:0"], vec![], "`every:0` is not `samples`, `auto`, `all` or `every:N`"),
+        (vec!["--timing=every:4", "--record=trace"], vec![], "--timing every:4 is for --record tree"),
         (
             vec!["--large-methods=wrap", "--transform=allocation"],
             vec![],

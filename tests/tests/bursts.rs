@@ -107,7 +107,7 @@ fn recording_is_on_for_its_part_of_the_time_and_reports_say_so() -> Result<()> {
 #[test]
 fn the_cost_of_probes_is_measured_within_a_burst() -> Result<()> {
     let mut program = Program::start(&jre::newest()?, &[], &["Attached", "1"], None)?;
-    program.attached(&["--burst", "50ms/500ms", "-o", "tree.iprof"])?;
+    program.attached(&["--timing", "auto", "--burst", "50ms/500ms", "-o", "tree.iprof"])?;
     let is_known = || -> Result<bool> {
         let profile = Profile::open(&File::open(program.at("tree.iprof"))?)?;
         Ok(profile.calibration().is_some_and(|calibration| calibration.is_sufficient()))

@@ -75,7 +75,7 @@ fn roots_pauses_samples_and_short_runs_have_rounds_enough() {
             assert!(calibration.start.is_none(), "the first one comes after 5 s");
         }
         if jvm.record == Some("tree") {
-            let flags = ["-Dinstrument.timing=sampled:64", PATIENT];
+            let flags = ["-Dinstrument.timing=every:64", PATIENT];
             sufficient("sampled", || judged(&tiny(jvm, "root", &flags)));
         }
     });
@@ -145,7 +145,11 @@ fn a_root_has_a_time() -> Result<()> {
     judged_root("the agent", || {
         let profile = output.path().join("run.iprof");
         let mut command = subject::call()?;
-        command.args(["run", "--root", "Tiny#outer", "--out"]).arg(&profile).arg("--agent").arg(&library);
+        command
+            .args(["run", "--timing", "auto", "--root", "Tiny#outer", "--out"])
+            .arg(&profile)
+            .arg("--agent")
+            .arg(&library);
         command.arg("--").arg(jdk.home.join("bin/java")).args([PATIENT, "-cp"]).arg(&path).arg("Tiny");
         succeeds(command)?;
         Ok(std::fs::read(&profile)?)

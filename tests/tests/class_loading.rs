@@ -46,7 +46,7 @@ fn the_time_of_class_loading_is_apart_from_the_method() -> Result<()> {
     let path = agent::compile(&["Loads.java"], 8, work.path())?.display().to_string();
     for jre in jre::all()?.into_iter().filter(|jre| jre.version > 8) {
         let case = format!("Java {}", jre.version);
-        let agent = option("out=loads.iprof")?;
+        let agent = option("out=loads.iprof,timing=auto")?;
         let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &path, "Loads", &path])?;
         ensure!(outcome.code == Some(0) && outcome.stdout == "done 5\n", "{case}: {}", outcome.stderr);
         assert_eq!(outcome.stderr, "", "{case}");

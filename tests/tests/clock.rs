@@ -65,7 +65,7 @@ fn the_profile_says_which_clock_it_was_and_how_true() -> Result<()> {
 fn both_clocks_show_the_same_moments() -> Result<()> {
     for jre in jre::all()? {
         for flags in [&[][..], &["-Xint"]] {
-            let (agent, path) = (option("")?, class_path());
+            let (agent, path) = (option("timing=all")?, class_path());
             let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Moments"]].concat();
             let outcome = run(&jre, &words)?;
             ensure!(outcome.code == Some(0), "{}", outcome.stderr);

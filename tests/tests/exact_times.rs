@@ -250,7 +250,7 @@ fn estimates_of_calls_of_one_length_are_exact() {
             // Long calls are all timed.
             ("auto", 4000, 10_000, 4000, 4000),
             ("auto", 4000, 3000, 1000, 2500),
-            ("sampled:60", 64_000, 100, 900, 1300),
+            ("every:60", 64_000, 100, 900, 1300),
         ] {
             let timing = format!("-Dinstrument.timing={timing}");
             let args = ["sampled", &calls.to_string(), &length.to_string()];

@@ -17,7 +17,7 @@ fn programs(folder: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let mut programs = Vec::new();
     let ways: [(&str, &[&str]); 5] = [
         ("trees", &["record=tree", "timing=all"]),
-        ("estimates", &["record=tree", "timing=sampled:8"]),
+        ("estimates", &["record=tree", "timing=every:8"]),
         ("counts", &["record=counts"]),
         ("traces", &["record=trace"]),
         ("not calibrated", &["record=tree", "calibrate=0"]),

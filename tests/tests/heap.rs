@@ -186,7 +186,7 @@ fn every_object_has_one_biography() -> Result<()> {
 #[test]
 fn calibration_makes_no_records() -> Result<()> {
     let jre = jre::all()?.into_iter().next().context("no Java")?;
-    let outcome = heap(&jre, "heap=objects,calibrate=60", &[], &["Heap"])?;
+    let outcome = heap(&jre, "heap=objects,calibrate=60,timing=auto", &[], &["Heap"])?;
     let path = profile_of(&outcome)?;
     let (profile, objects) = biographies(&path)?;
     ensure!(profile.calibration().is_some(), "{}", outcome.stderr);

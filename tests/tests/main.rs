@@ -70,6 +70,7 @@ mod runtime;
 mod runtime_classes;
 mod runtime_modes;
 mod runtime_support;
+mod samples;
 mod selection;
 mod ship;
 mod spring;

@@ -14,6 +14,16 @@ const LOOP: &str = "RunningRoots.loop(*)";
 const SERVE: &str = "RunningRoots$Worker.serve()";
 const IN_LOOP: &str = "main|(running RunningRoots.loop(Ljava/io/BufferedReader;)V)";
 
+/// Attaches with these options. A tree has its calls timed: the times of open calls are looked at here.
+fn attached(program: &Program, options: &[&str]) -> Result<()> {
+    let timed: &[&str] = if ["--record", "--timing"].iter().any(|given| options.contains(given)) {
+        &[]
+    } else {
+        &["--timing", "auto"]
+    };
+    program.attached(&[options, timed].concat())
+}
+
 fn start(jre: &Jre) -> Result<Program> {
     let mut program = Program::start(jre, &[], &["RunningRoots"], None)?;
     // It is in its loops.
@@ -74,7 +84,7 @@ fn has_no_figures_of_its_own(contexts: &BTreeMap<String, [u64; 3]>, case: &str) 
 fn loop_is_recorded(jre: &Jre, options: &[&str]) -> Result<()> {
     let case = format!("Java {} {options:?}", jre.version);
     let mut program = start(jre)?;
-    program.attached(&[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
+    attached(&program, &[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
     for line in ["step 10", "fail 3", "make 4", "work 6", "in", "step 2", "out", "step 1"] {
         program.run(line)?;
     }
@@ -134,7 +144,7 @@ fn a_root_that_has_returned_is_recorded_again_when_it_is_entered() -> Result<()>
         for options in [&[][..], &["--subgraph"], &["--record", "trace"]] {
             let case = format!("Java {} {options:?}", jre.version);
             let mut program = start(&jre)?;
-            program.attached(&[&["-o", "a.iprof", "--root", SERVE], options].concat())?;
+            attached(&program, &[&["-o", "a.iprof", "--root", SERVE], options].concat())?;
             // The other thread is outside.
             for line in ["work 10", "step 5", "leave", "outside 6", "work 8", "leave", "outside 3"] {
                 program.run(line)?;
@@ -175,7 +185,7 @@ fn each_call_that_is_open_is_told_from_the_others() -> Result<()> {
             let mut program = start(&jre)?;
             program.run("in")?;
             program.run("dive")?;
-            program.attached(&[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
+            attached(&program, &[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
             for line in ["step 2", "rise", "step 4", "out", "step 6"] {
                 program.run(line)?;
             }
@@ -205,7 +215,7 @@ fn the_main_method_is_such_a_root() -> Result<()> {
         for options in [&[][..], &["--subgraph"]] {
             let case = format!("Java {} {options:?}", jre.version);
             let mut program = start(&jre)?;
-            program.attached(&[&["-o", "a.iprof", "--root", "RunningRoots.main(*)"], options].concat())?;
+            attached(&program, &[&["-o", "a.iprof", "--root", "RunningRoots.main(*)"], options].concat())?;
             for line in ["step 10", "in", "step 2", "out", "step 4"] {
                 program.run(line)?;
             }
@@ -232,8 +242,10 @@ fn a_root_that_returns_and_is_called_while_its_class_is_rewritten_is_not_beneath
         for round in 0..12 {
             let case = format!("Java {} {round}", jre.version);
             let options = if round % 3 == 2 { &[][..] } else { &["--subgraph"] };
-            program
-                .attached(&[&["-o", "a.iprof", "--root", "RunningRoots$Turns.turn()"], options].concat())?;
+            attached(
+                &program,
+                &[&["-o", "a.iprof", "--root", "RunningRoots$Turns.turn()"], options].concat(),
+            )?;
             program.run("step 1")?;
             program.stop()?;
             let contexts = contexts(&program, "a.iprof")?;
@@ -264,7 +276,7 @@ fn after_one_another(jre: &Jre, options: [&[&str]; 3]) -> Result<()> {
     let case = format!("Java {} {options:?}", jre.version);
     let mut program = start(jre)?;
     for (file, options) in ["a.iprof", "b.iprof", "c.iprof"].into_iter().zip(options) {
-        program.attached(&[&["-o", file, "--root", LOOP], options].concat())?;
+        attached(&program, &[&["-o", file, "--root", LOOP], options].concat())?;
         program.run("step 3")?;
         // Open when the recording ends: with the probes of this one, beneath those of the one before.
         program.run("in")?;
@@ -275,7 +287,7 @@ fn after_one_another(jre: &Jre, options: [&[&str]; 3]) -> Result<()> {
         assert_eq!(entries_of(&methods, "RunningRoots.step"), 3 + 5, "{case} {file}: {methods:?}");
         assert_eq!(entries_of(&methods, "RunningRoots.loop"), 1, "{case} {file}: {methods:?}");
     }
-    program.attached(&["-o", "d.iprof", "--root", LOOP])?;
+    attached(&program, &["-o", "d.iprof", "--root", LOOP])?;
     for line in ["out", "step 2", "fail 2", "out", "step 4", "out", "step 8"] {
         program.run(line)?;
     }
@@ -301,7 +313,7 @@ fn a_root_that_is_added_later_is_taken_up_as_well() -> Result<()> {
     for jre in jre::all()? {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre)?;
-        program.attached(&["-o", "a.iprof", "--root", LOOP, "--subgraph"])?;
+        attached(&program, &["-o", "a.iprof", "--root", LOOP, "--subgraph"])?;
         program.run("work 5")?;
         program.call(&["ctl", &program.pid(), "root", SERVE])?.run_quietly()?;
         for line in ["step 7", "work 2", "leave", "outside 4", "work 3"] {
@@ -328,7 +340,7 @@ fn a_root_that_is_added_later_is_taken_up_as_well() -> Result<()> {
 fn pauses_and_bursts_leave_them_where_they_are() -> Result<()> {
     for record in ["tree", "trace", "counts"] {
         let mut program = start(&jre::newest()?)?;
-        program.attached(&["-o", "a.iprof", "--root", LOOP, "--record", record])?;
+        attached(&program, &["-o", "a.iprof", "--root", LOOP, "--record", record])?;
         program.run("step 3")?;
         program.call(&["ctl", &program.pid(), "pause"])?.run_quietly()?;
         // A call that begins in the pause, and goes on behind it.
@@ -356,7 +368,7 @@ fn a_root_in_a_virtual_thread_is_recorded_when_it_is_entered_again() -> Result<(
     for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 21) {
         let mut program = Program::start(&jre, &[], &["RunningRoots", "virtual"], None)?;
         program.run("work 1")?;
-        program.attached(&["-o", "a.iprof", "--root", SERVE])?;
+        attached(&program, &["-o", "a.iprof", "--root", SERVE])?;
         for line in ["work 10", "leave", "outside 6", "work 8"] {
             program.run(line)?;
         }
@@ -373,7 +385,7 @@ fn gates_and_diffs_take_it_for_no_call() -> Result<()> {
     let jre = jre::newest()?;
     let mut program = start(&jre)?;
     for file in ["a.iprof", "b.iprof"] {
-        program.attached(&["-o", file, "--root", LOOP])?;
+        attached(&program, &["-o", file, "--root", LOOP])?;
         program.run("step 4")?;
         program.stop()?;
     }

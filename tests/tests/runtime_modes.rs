@@ -158,7 +158,7 @@ const PATIENT: &str = "-Dinstrument.calibrate=1000";
 #[test]
 fn samples_leave_counts_exact() {
     for_each_tree(|jvm| {
-        for timing in ["sampled:60", "auto"] {
+        for timing in ["every:60", "auto"] {
             let flag = format!("-Dinstrument.timing={timing}");
             let flags = [flag.as_str(), PATIENT];
             let profile = run(jvm, &["sampled", "64016"]).jvm_args(&flags).ok().profile();

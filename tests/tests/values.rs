@@ -49,7 +49,7 @@ fn each_statement_is_a_call_of_the_method_that_runs_it() -> Result<()> {
         let outcome = program.run_agent(&jre, OPTIONS, &[])?;
         ensure!(outcome.stdout == "5\n42122\ndone\n", "{}", outcome.stdout);
         assert_eq!(values(&profile(&outcome)?)?, expected(), "Java {}", jre.version);
-        for mode in ["record=counts", "record=trace", "timing=sampled:4", "cpu=true"] {
+        for mode in ["record=counts", "record=trace", "timing=every:4", "cpu=true"] {
             let outcome = program.run_agent(&jre, &format!("{OPTIONS},{mode}"), &[])?;
             assert_eq!(by_value(&outcome)?, without_methods(expected()), "Java {} {mode}", jre.version);
         }

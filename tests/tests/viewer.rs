@@ -25,7 +25,10 @@ impl Orders {
         let profile = folder.path().join(format!("orders-{record}.iprof"));
         let mut command = subject::call()?;
         command
-            .args(["run", "--record", record, "--out"])
+            .args(["run", "--record", record])
+            // What takes a moment has a time as well.
+            .args(if record == "tree" { &["--timing", "auto"][..] } else { &[] })
+            .arg("--out")
             .arg(&profile)
             .arg("--agent")
             .arg(agent::library()?);
@@ -199,7 +202,7 @@ fn the_server_shows_what_a_program_has_done_since() -> Result<()> {
     let classes = agent::compile(&["Asked.java"], 8, folder.path())?;
     let profile = folder.path().join("asked.iprof");
     let mut java = std::process::Command::new(Jdk::default_kit()?.home.join("bin/java"));
-    java.arg(agent::option(&format!("out={},ctl=off", profile.display()))?)
+    java.arg(agent::option(&format!("out={},ctl=off,timing=auto", profile.display()))?)
         .arg("-cp")
         .arg(classes)
         .arg("Asked");

@@ -27,6 +27,8 @@ numbers! {
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
     ClassPrepare = 56 "CLASS_PREPARE",
     VmStart = 57 "VM_START",
+    CompiledMethodLoad = 68 "COMPILED_METHOD_LOAD",
+    CompiledMethodUnload = 69 "COMPILED_METHOD_UNLOAD",
     MonitorWait = 73 "MONITOR_WAIT",
     MonitorWaited = 74 "MONITOR_WAITED",
     MonitorContendedEnter = 75 "MONITOR_CONTENDED_ENTER",
@@ -36,6 +38,8 @@ numbers! {
     ObjectFree = 83 "OBJECT_FREE",
     VmObjectAlloc = 84 "VM_OBJECT_ALLOC",
     SampledObjectAlloc = 86 "SAMPLED_OBJECT_ALLOC",
+    // Since 21.
+    VirtualThreadEnd = 88 "VIRTUAL_THREAD_END",
 }
 
 numbers! {
@@ -51,6 +55,7 @@ numbers! {
     GetLineNumbers = 12 "can_get_line_numbers",
     GetThreadCpuTime = 23 "can_get_thread_cpu_time",
     GenerateAllClassHookEvents = 26 "can_generate_all_class_hook_events",
+    GenerateCompiledMethodLoadEvents = 27 "can_generate_compiled_method_load_events",
     GenerateMonitorEvents = 28 "can_generate_monitor_events",
     GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
     GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
@@ -80,6 +85,17 @@ pub(crate) type ClassFileLoadHook = unsafe extern "system" fn(
     new_data: *mut *mut u8,
 );
 
+/// `jvmtiEventCompiledMethodLoad`.
+type CompiledMethodLoad = unsafe extern "system" fn(
+    Environment,
+    method: *mut c_void,
+    size: c_int,
+    address: *const c_void,
+    map_length: c_int,
+    map: *const c_void,
+    inlining: *const c_void,
+);
+
 type ObjectAllocEvent = unsafe extern "system" fn(
     Environment,
     Environment,
@@ -101,7 +117,11 @@ pub(crate) struct Callbacks {
     pub(crate) class_prepare:
         Option<unsafe extern "system" fn(Environment, Environment, thread: *mut c_void, class: *mut c_void)>,
     pub(crate) vm_start: Option<unsafe extern "system" fn(Environment, Environment)>,
-    pub(crate) unused_58: [usize; 15],
+    pub(crate) unused_58: [usize; 10],
+    pub(crate) compiled_method_load: Option<CompiledMethodLoad>,
+    pub(crate) compiled_method_unload:
+        Option<unsafe extern "system" fn(Environment, method: *mut c_void, address: *const c_void)>,
+    pub(crate) unused_70: [usize; 3],
     pub(crate) monitor_wait: Option<
         unsafe extern "system" fn(Environment, Environment, *mut c_void, object: *mut c_void, timeout: i64),
     >,
@@ -117,6 +137,8 @@ pub(crate) struct Callbacks {
     pub(crate) vm_object_alloc: Option<ObjectAllocEvent>,
     pub(crate) unused_85: [usize; 1],
     pub(crate) sampled_object_alloc: Option<ObjectAllocEvent>,
+    pub(crate) unused_87: [usize; 1],
+    pub(crate) virtual_thread_end: Option<ThreadEvent>,
 }
 
 impl Callbacks {
@@ -130,7 +152,10 @@ impl Callbacks {
         unused_55: 0,
         class_prepare: None,
         vm_start: None,
-        unused_58: [0; 15],
+        unused_58: [0; 10],
+        compiled_method_load: None,
+        compiled_method_unload: None,
+        unused_70: [0; 3],
         monitor_wait: None,
         monitor_waited: None,
         monitor_contended_enter: None,
@@ -142,5 +167,7 @@ impl Callbacks {
         vm_object_alloc: None,
         unused_85: [0; 1],
         sampled_object_alloc: None,
+        unused_87: [0; 1],
+        virtual_thread_end: None,
     };
 }

@@ -46,6 +46,25 @@ impl MethodId {
 /// A method as the class file names it: class, name and descriptor.
 pub(crate) type Named = (Vec<u8>, Vec<u8>, Vec<u8>);
 
+impl Jvmti<'_> {
+    /// The signature of the class that declares a method, in a callback that was given no JNI environment: its local references go when it
+    /// returns.
+    ///
+    /// # Safety
+    /// The method is one that the callback was given.
+    pub(crate) unsafe fn declaring_class_of_event(&self, method: *mut c_void) -> Option<Vec<u8>> {
+        let (mut class, mut signature) = (null_mut(), null_mut());
+        // SAFETY:
+        // - See above.
+        // - On success the signature is a string that was allocated for us.
+        unsafe {
+            checked(self.raw_get_method_declaring_class(method, &mut class)).ok()?;
+            checked(self.raw_get_class_signature(class, &mut signature, null_mut())).ok()?;
+            self.take_string(signature).map(String::into_bytes)
+        }
+    }
+}
+
 /// A field of a class.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field(pub(super) *mut c_void);

@@ -7,6 +7,7 @@
 
 mod calls;
 mod events;
+mod extensions;
 pub(crate) mod heap;
 mod inquiry;
 pub(crate) mod inspect;
@@ -115,6 +116,8 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     93 AddModuleReads raw_add_module_reads(module: *mut c_void, to: *mut c_void) -> c_int;
     94 AddModuleExports raw_add_module_exports(module: *mut c_void, package: *const c_char, to: *mut c_void) -> c_int;
     99 GetAllStackTraces raw_get_all_stack_traces(max: c_int, stacks: *mut *mut stacks::RawStack, count: *mut c_int) -> c_int;
+    101 GetThreadLocalStorage raw_get_thread_local_storage(thread: *mut c_void, data: *mut *mut c_void) -> c_int;
+    102 SetThreadLocalStorage raw_set_thread_local_storage(thread: *mut c_void, data: *const c_void) -> c_int;
     103 GetStackTrace raw_get_stack_trace(thread: *mut c_void, start: c_int, max: c_int, frames: *mut stacks::RawFrame, count: *mut c_int) -> c_int;
     105 GetTag raw_get_tag(object: *mut c_void, tag: *mut i64) -> c_int;
     106 SetTag raw_set_tag(object: *mut c_void, tag: i64) -> c_int;
@@ -123,6 +126,8 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     114 FollowReferences raw_follow_references(leave_out: c_int, class: *mut c_void, start: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
     115 IterateThroughHeap raw_iterate_through_heap(leave_out: c_int, class: *mut c_void, callbacks: *const heap::HeapCallbacks, user: *mut c_void) -> c_int;
     121 SetEventCallbacks raw_set_event_callbacks(callbacks: *const Callbacks, size: c_int) -> c_int;
+    124 GetExtensionEvents raw_get_extension_events(count: *mut c_int, events: *mut *mut extensions::RawEvent) -> c_int;
+    125 SetExtensionEventCallback raw_set_extension_event_callback(event: c_int, callback: *const c_void) -> c_int;
     126 DisposeEnvironment raw_dispose_environment() -> c_int;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
     136 GetThreadCpuTime raw_get_thread_cpu_time(thread: *mut c_void, ns: *mut i64) -> c_int;
@@ -253,15 +258,15 @@ impl<'a> Jvmti<'a> {
 
     /// Lets an event come, from every thread.
     pub(crate) fn enable(&self, event: Event) -> Result<(), JvmtiError> {
-        self.notify(JVMTI_ENABLE, event)
+        self.notify(JVMTI_ENABLE, event as c_int)
     }
 
     /// Lets an event come no more. What the virtual machine has kept back comes before this returns.
     pub(crate) fn disable(&self, event: Event) -> Result<(), JvmtiError> {
-        self.notify(JVMTI_DISABLE, event)
+        self.notify(JVMTI_DISABLE, event as c_int)
     }
 
-    fn notify(&self, mode: c_int, event: Event) -> Result<(), JvmtiError> {
+    fn notify(&self, mode: c_int, event: c_int) -> Result<(), JvmtiError> {
         type Function = unsafe extern "C" fn(Environment, c_int, c_int, *mut c_void, ...) -> c_int;
         // SAFETY:
         // - This entry is a function of this type.
@@ -269,7 +274,7 @@ impl<'a> Jvmti<'a> {
         checked(unsafe {
             let function: Function =
                 std::mem::transmute(*(*self.environment).add(SET_EVENT_NOTIFICATION_MODE.0));
-            function(self.environment, mode, event as c_int, null_mut())
+            function(self.environment, mode, event, null_mut())
         })
     }
 

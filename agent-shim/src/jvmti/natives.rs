@@ -56,6 +56,22 @@ impl Jni<'_> {
         unsafe { self.register(class, name, c"(Ljava/lang/Object;)I", function as *const c_void) }
     }
 
+    /// Registers what a sampler has: `begin(long, long, boolean)`, `pause(boolean)` and `end()`.
+    pub(crate) fn register_sampler(
+        &self,
+        class: &str,
+        begin: extern "system" fn(Environment, *mut c_void, i64, i64, u8),
+        pause: extern "system" fn(Environment, *mut c_void, u8),
+        end: extern "system" fn(Environment, *mut c_void),
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            self.register(class, "begin", c"(JJZ)V", begin as *const c_void)
+                && self.register(class, "pause", c"(Z)V", pause as *const c_void)
+                && self.register(class, "end", c"()V", end as *const c_void)
+        }
+    }
+
     /// Registers a static native method that takes an int, a long and two booleans, and returns a boolean.
     pub(crate) fn register_place(
         &self,

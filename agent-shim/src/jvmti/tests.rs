@@ -69,11 +69,15 @@ fn every_position_is_that_of_the_headers() {
             .collect();
         for (event, name) in events::EVENTS {
             let place = *event as usize - 50;
+            if place >= names.len() {
+                assert_eq!(*event, Event::VirtualThreadEnd, "{what}");
+                continue;
+            }
             assert_eq!(names[place].to_uppercase(), name.replace('_', ""), "callback {place}");
             assert!(jvmti.contains(&format!("JVMTI_EVENT_{name} = {},", *event as i32)), "{name}");
         }
         let member = std::mem::offset_of!(Callbacks, sampled_object_alloc) / size_of::<usize>();
-        assert_eq!((member, size_of::<Callbacks>()), (36, 37 * size_of::<usize>()));
+        assert_eq!((member, size_of::<Callbacks>()), (36, 39 * size_of::<usize>()));
         for (number, name) in heap::KINDS {
             assert!(jvmti.contains(&format!("JVMTI_HEAP_REFERENCE_{name} = {number},")), "{name}");
         }

@@ -121,9 +121,12 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "MODE", value_parser = words::<Record>(), env = "INSTRUMENT_RECORD", hide_env_values = true)]
     record: Option<Record>,
 
-    /// Which calls are timed: auto, all, or sampled:N (one in N) [default: auto]
+    /// Where times come from: auto (default), all, every:N, or samples
     ///
-    /// auto times all long calls and some of the short ones, down to one in 64, so that reading the clock costs a few percent. sampled:N
+    /// samples: a timer in the CPU time of each thread says where it runs, a thousand times a second, and whether that is the program or a probe.
+    /// No clock is read at calls, but at those that wait. It needs `instrument run` or `attach`; a rewritten jar by itself times calls as auto.
+    ///
+    /// auto times all long calls and some of the short ones, down to one in 64, so that reading the clock costs a few percent. every:N
     /// times the first 16 calls of each context and then one in N. Counts of calls are exact in each. Only with --record tree.
     #[arg(long, value_name = "HOW", env = "INSTRUMENT_TIMING", hide_env_values = true)]
     timing: Option<Timing>,

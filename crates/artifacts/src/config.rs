@@ -12,7 +12,7 @@
 //! ids = "instrument.ids"
 //! runtime = "embed"
 //! record = "tree"
-//! timing = "sampled:64"
+//! timing = "every:64"
 //! root = ["com.acme.Shop#sell"]
 //! region = ["com.acme.Shop:12-17"]
 //! account = "target/instrument.jsonl"
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(config.native, Some(true));
         assert_eq!(config.large_methods, Some(LargeMethods::Wrap));
         assert_eq!((config.runtime, config.record), (Some(Runtime::Embed), Some(Record::Tree)));
-        assert_eq!(config.timing, Some(Timing::Sampled(64)));
+        assert_eq!(config.timing, Some(Timing::Every(64)));
         assert_eq!((config.jobs, config.level), (NonZeroUsize::new(4), Some(Level::default())));
     }
 
@@ -257,7 +257,7 @@ mod tests {
             ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
             ("root = [\"a..B\"]\n", "x.toml:1:9", "bad pattern `a..B`"),
             ("region = [\"B\"]\n", "x.toml:1:11", "neither a method nor a line"),
-            ("timing = \"some\"\n", "x.toml:1:10", "is not `auto`, `all` or `sampled:N`"),
+            ("timing = \"some\"\n", "x.toml:1:10", "is not `samples`, `auto`, `all` or `every:N`"),
             ("jobs = 0\n", "x.toml:1:8", "nonzero"),
             ("level = 13\n", "x.toml:1:9", "1 to 12"),
             ("strict = \n", "x.toml:1:10", ""),

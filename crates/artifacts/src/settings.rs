@@ -105,7 +105,7 @@ pub struct Settings {
     pub runtime: Runtime,
     /// What the program records.
     pub record: Record,
-    /// Which calls are timed.
+    /// Where the times of a tree come from.
     pub timing: Timing,
     /// Only what these methods call is recorded; empty: everything.
     #[serde(rename = "root")]

@@ -144,21 +144,23 @@ words! {
     }
 }
 
-/// Which calls of a tree are timed.
+/// Where the times of a tree come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Timing {
-    /// As many as their length allows: long ones all, short ones seldom.
+    /// Samples of the threads' CPU time; calls that wait are timed. Without the agent's sampler as `Auto`.
+    Samples,
+    /// As many calls are timed as their length allows: long ones all, short ones seldom.
     Auto,
-    /// All.
+    /// All calls are timed.
     All,
-    /// One in so many, on average; at most [`Timing::MAX_SAMPLED`].
-    Sampled(u32),
+    /// One call in so many is timed, on average; at most [`Timing::MAX_EVERY`].
+    Every(u32),
 }
 
 impl Timing {
     /// The runtime takes no larger number.
-    pub const MAX_SAMPLED: u32 = 1 << 12;
+    pub const MAX_EVERY: u32 = 1 << 12;
 }
 
 impl FromStr for Timing {
@@ -166,14 +168,18 @@ impl FromStr for Timing {
 
     fn from_str(word: &str) -> Result<Self, String> {
         match word {
+            "samples" => return Ok(Self::Samples),
             "auto" => return Ok(Self::Auto),
             "all" => return Ok(Self::All),
             _ => {}
         }
-        let number = word.strip_prefix("sampled:").and_then(|number| number.parse().ok());
-        let number = number.filter(|number| (1..=Self::MAX_SAMPLED).contains(number));
-        number.map(Self::Sampled).ok_or_else(|| {
-            format!("`{word}` is not `auto`, `all` or `sampled:N` with N from 1 to {}", Self::MAX_SAMPLED)
+        let number = word.strip_prefix("every:").and_then(|number| number.parse().ok());
+        let number = number.filter(|number| (1..=Self::MAX_EVERY).contains(number));
+        number.map(Self::Every).ok_or_else(|| {
+            format!(
+                "`{word}` is not `samples`, `auto`, `all` or `every:N` with N from 1 to {}",
+                Self::MAX_EVERY
+            )
         })
     }
 }
@@ -195,9 +201,10 @@ impl From<Timing> for String {
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Samples => f.write_str("samples"),
             Self::Auto => f.write_str("auto"),
             Self::All => f.write_str("all"),
-            Self::Sampled(number) => write!(f, "sampled:{number}"),
+            Self::Every(number) => write!(f, "every:{number}"),
         }
     }
 }

@@ -507,20 +507,21 @@
 //! |---|---|---|
 //! | 16 | 8 | ns of CPU time between two samples, as was asked for |
 //! | 24 | 4 | what makes them: 1 a perf event of the software clock; 2 a POSIX timer on the CPU clock of the thread; 3 a thread of the recorder that looks |
-//! | 28 | 4 | flags: 1 samples meet the thread only in user code |
+//! | 28 | 4 | flags: 1 samples meet the thread only in user code; 2 another handler had the signal at the end: samples are missing |
 //! | 64 | 8 | only the recorder uses it |
-//! | 72 | 8 | CPU time of the thread since its first event, ns, as noted last: each second, and when it ends |
+//! | 72 | 8 | CPU time of the thread since its first event, ns, as noted last: at each sample, and when it ends |
 //! | 80 | 8 | samples that met a probe of the recorder |
 //! | 88 | 8 | samples that met no recorded call |
 //! | 96 | 8 | samples of which it is not known what they met: the signal came late, or met unknown code |
 //! | 104 | 8 | of the samples of contexts, those that met the virtual machine's own code |
 //! | 112 | 8 | CPU time of the handler of the signals, ns |
+//! | 120 | 8 | samples that came while recording was paused, whose CPU time is not counted |
 //!
 //! A sample stands for the CPU time of the thread over all its samples: those of its contexts and words 80, 88 and 96. With flag 1 it stands for no more than
 //! the period, and the CPU time that remains was spent in the kernel.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (auto, all, sampled:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), as far as they are the same for all threads, and no calibration; `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:

@@ -76,7 +76,7 @@ pub(crate) fn for_each_clock(test: impl Fn(&Jvm)) {
 fn agent() -> [String; 2] {
     let library = instrument_tests::agent::library().unwrap();
     [
-        format!("-agentpath:{}=exclude=**,transform=thread-links,clock=tsc", library.display()),
+        format!("-agentpath:{}=exclude=**,transform=thread-links,clock=tsc,timing=auto", library.display()),
         format!("-Xbootclasspath/a:{}", beside().display()),
     ]
 }

@@ -159,10 +159,8 @@ impl Opts {
         if ![Record::Tree, Record::Off].contains(&settings.record) {
             return Err(usage("--cpu: CPU time is recorded with --record tree, not with counts or trace"));
         }
-        if matches!(settings.timing, Timing::Sampled(_)) {
-            return Err(usage(
-                "--cpu: CPU time is read at every call; leave out --timing sampled:N, or --cpu",
-            ));
+        if matches!(settings.timing, Timing::Every(_)) {
+            return Err(usage("--cpu: CPU time is read at every call; leave out --timing every:N, or --cpu"));
         }
         Ok(())
     }

@@ -34,9 +34,8 @@ impl Rows {
         };
         let mut ids: Vec<_> = arcs.ids().filter(wanted).collect();
         // How much of a share they have is not known.
-        let is_by_time = matches!(sort, Sort::Base | Sort::Cum);
         let folds = options.format == Format::Text && options.select.is_none();
-        let unmet = match resource.filter(|_| folds && (is_by_time || options.prune > 0.0)) {
+        let unmet = match resource.filter(|_| folds && options.prune > 0.0) {
             Some(r) => take_unmet(model, arcs, r, &mut ids),
             None => None,
         };

@@ -160,10 +160,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Leaves out what no sample met, where times are samples and the order is by time.
+    /// Leaves out what no sample met, where times are samples, unless everything is asked for (prune 0).
     fn leave_unmet(&mut self) {
-        let is_by_time = matches!(self.options.sort.unwrap_or(Sort::Cum), Sort::Base | Sort::Cum);
-        let folds = is_by_time || self.options.prune > 0.0;
+        let folds = self.options.prune > 0.0;
         let is_wanted = folds && self.options.format == Format::Text && self.options.select.is_none();
         let Some(&r) = self.shown.first().filter(|_| is_wanted) else { return };
         let uncertain = Uncertainty::of(self.model, r);

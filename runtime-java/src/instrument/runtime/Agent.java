@@ -29,6 +29,11 @@ final class Agent {
         Clock.registered(new String(lines, "UTF-8"));
     }
 
+    /** The agent's sampler is registered: what it says of it, as lines of KEY=VALUE. */
+    static void samples(byte[] lines) throws UnsupportedEncodingException {
+        Samples.registered(new String(lines, "UTF-8"));
+    }
+
     /**
      * What the agent was told for the recorder: lines of KEY=VALUE. What the program was started with goes before it. No
      * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.

@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 6. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 7. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 6;
+    static final int VERSION = 7;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
@@ -56,6 +56,7 @@ final class Format {
     static final int BYTECODES = 23;
     static final int SELECTION_CHANGES = 24;
     static final int LINES = 25;
+    static final int THREAD_SAMPLES = 26;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -121,6 +122,8 @@ final class Format {
     static final long CPU = 2;
     static final long IN_PIECES = 4;
     static final long ESTIMATED = 8;
+    /** Times come from samples; only calls that block are timed. */
+    static final long SAMPLES = 32;
     /** A node has the words NODE_FOLLOWERS and NODE_NEXT, and others where they are here. */
     static final long FOLLOWERS = 16;
 
@@ -161,6 +164,11 @@ final class Format {
     static final int NODE_VARIANCE = 15;
     /** Calls of a context that are all timed. */
     static final int HEAD = 16;
+    // Of a SAMPLES tree.
+    /** Calls that were timed and have ended. */
+    static final int SAMPLES_TIMED = 13;
+    /** Samples of the context itself. The agent writes them. */
+    static final int NODE_SAMPLES = 14;
     // Of an ESTIMATED tree.
     static final int ESTIMATE_TIMED = 7;
     static final int ESTIMATE_VARIANCE = 13;
@@ -183,6 +191,13 @@ final class Format {
     static final int REGION_MIN = 5;
     static final int REGION_MAX = 6;
     static final int REGION_LEFT = 7;
+
+    // Words of a THREAD_SAMPLES region. All but the first belong to the agent.
+    static final int SAMPLES_LENGTH = 128;
+    static final int MARK = 8;
+    /** The first word that adds up, and the one behind the last. */
+    static final int SAMPLES_SUMS = 9;
+    static final int SAMPLES_END = 16;
 
     /** Words of an ALLOCATIONS and of a TREE_ALLOCATIONS record. */
     static final int ALLOCATION_WORDS = 2;

@@ -74,6 +74,9 @@ final class Host {
             line(text, "limit.threads", Integer.toString(settings.keptThreads));
         }
         text.append(Clock.properties());
+        if (settings.samples) {
+            text.append(Samples.properties());
+        }
         line(text, "roots", settings.roots);
         if (Agent.regions != null) {
             text.append(Agent.regions);

@@ -116,6 +116,9 @@ final class Pauses {
                 }
             }
             ThreadState.recording++;
+            if (Samples.areAvailable()) {
+                Samples.pause(on);
+            }
         }
     }
 

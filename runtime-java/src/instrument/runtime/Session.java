@@ -49,6 +49,9 @@ final class Session {
                 break;
             }
         }
+        if (Samples.areAvailable()) {
+            Samples.end();
+        }
         number++;
         if (JavaThreads.on) {
             JavaThreads.on = false;

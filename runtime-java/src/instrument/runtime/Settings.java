@@ -16,7 +16,7 @@ final class Settings {
     /** A trace grows with every call: without a limit a program that goes on fills the disk. */
     private static final long TRACE_LIMIT = 4L << 30;
     private static final String[] RECORD = {"off", "counts", "tree", "trace"};
-    /** The largest number N of sampled:N: a node has as many bits for the next one, see {@link Format#CALL_BITS}. */
+    /** The largest number N of every:N: a node has as many bits for the next one, see {@link Format#CALL_BITS}. */
     static final int MAX_SAMPLED = 1 << Format.CALL_BITS - 2;
     /** Value of {@link #sampled}: as many calls are timed as their length allows, see {@link TreeState}. */
     static final int AUTO = 0;
@@ -40,6 +40,8 @@ final class Settings {
     final long limit;
     /** One call in so many is timed, after the first ones of its context; 1: all are; {@link #AUTO}. */
     final int sampled;
+    /** Times come from {@link Samples}. */
+    final boolean samples;
     /** CPU time is recorded, too. */
     final boolean cpu;
     /** Frames deeper than this are not contexts of their own. */
@@ -102,7 +104,9 @@ final class Settings {
         record = readRecord(find("record"));
         limit = readLimit(find("limit"), record == TRACE ? TRACE_LIMIT : Long.MAX_VALUE);
         cpu = record == TREE && "true".equals(find("cpu"));
-        sampled = record == TREE ? readTiming(find("timing"), cpu) : 1;
+        String timing = record == TREE ? find("timing") : "all";
+        samples = readsSamples(timing, cpu);
+        sampled = samples ? 1 : readTiming(timing, cpu);
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
         keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
@@ -110,7 +114,7 @@ final class Settings {
         biographies = "objects".equals(find("heap"));
         sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));
-        calibrate = "off".equals(find("calibrate")) || record == COUNTS ? 0 : readNumber("calibrate", 100, 0, 10000);
+        calibrate = "off".equals(find("calibrate")) || record == COUNTS || samples ? 0 : readNumber("calibrate", 100, 0, 10000);
         String rootList = find("roots");
         roots = rootList == null || rootList.isEmpty() ? null : rootList;
         launcher = "true".equals(defaults.getProperty("launcher"));
@@ -150,7 +154,7 @@ final class Settings {
 
     /** The word for which calls are timed. */
     String timing() {
-        return sampled == AUTO ? "auto" : sampled == 1 ? "all" : "sampled:" + sampled;
+        return samples ? "samples" : sampled == AUTO ? "auto" : sampled == 1 ? "all" : "every:" + sampled;
     }
 
     /** The word for what is recorded. */
@@ -171,17 +175,25 @@ final class Settings {
         return TREE;
     }
 
+    /** Whether times come from samples: if that is asked for, and there is a sampler. */
+    private static boolean readsSamples(String value, boolean cpu) {
+        if ("samples".equals(outside("timing")) && !cpu && !Samples.areAvailable()) {
+            Log.say("instrument.timing=samples needs the agent of `instrument run`; timing automatically");
+        }
+        return "samples".equals(value) && !cpu && Samples.areAvailable();
+    }
+
     /** CPU time is read at every call: then all of them are timed unless the user says otherwise. */
     private static int readTiming(String value, boolean cpu) {
-        if (value == null || value.equals("auto")) {
+        if (value == null || value.equals("auto") || value.equals("samples")) {
             return cpu ? 1 : AUTO;
         }
         if (value.equals("all")) {
             return 1;
         }
         try {
-            if (value.startsWith("sampled:")) {
-                int number = Integer.parseInt(value.substring(8));
+            if (value.startsWith("every:")) {
+                int number = Integer.parseInt(value.substring(6));
                 if (number >= 1 && number <= MAX_SAMPLED) {
                     if (cpu && number > 1) {
                         Log.say("CPU time is read at every call: instrument.timing=" + value + " is ignored");
@@ -192,7 +204,7 @@ final class Settings {
         } catch (NumberFormatException e) {
             // Said below.
         }
-        Log.say("unknown instrument.timing=" + value + " (auto, all, or sampled:N with N up to " + MAX_SAMPLED + "); timing automatically");
+        Log.say("unknown instrument.timing=" + value + " (samples, auto, all, or every:N with N up to " + MAX_SAMPLED + "); timing automatically");
         return cpu ? 1 : AUTO;
     }
 

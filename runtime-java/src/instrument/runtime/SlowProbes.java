@@ -18,6 +18,7 @@ final class SlowProbes {
                 if (state != null && !(pendingBit == 0 ? state.enter(id) : state.enterConstructor(id))) {
                     SlowPath.enter(state, id, pendingBit, null);
                 }
+                endOfProbe(state);
             } catch (Throwable e) {
                 ProfilerRuntime.entryFailed(state, e);
             }
@@ -39,6 +40,7 @@ final class SlowProbes {
                 if (state != null && !(column == Format.EXITS ? state.exit(id) : state.unwind(id))) {
                     SlowPath.close(state, id, column, null);
                 }
+                endOfProbe(state);
             } catch (StackOverflowError e) {
                 // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             } catch (Throwable e) {
@@ -67,6 +69,7 @@ final class SlowProbes {
                 } else if (!superReturned && !state.caught(id)) {
                     SlowPath.caught(state, id, null);
                 }
+                endOfProbe(state);
             } catch (StackOverflowError e) {
                 // As in end.
             } catch (Throwable e) {
@@ -78,6 +81,12 @@ final class SlowProbes {
             case -1: case -5: case -9: case -13: case -17: case -21: case -25: case -29: case -33: case -37: case -41:
             case -45: case -49: case -53: case -57: case -61: case -65: case -69: case -73: case -77: case -81: return;
             default:
+        }
+    }
+
+    private static void endOfProbe(ThreadState state) {
+        if (state != null) {
+            state.endOfProbe();
         }
     }
 

@@ -138,6 +138,12 @@ abstract class ThreadState {
 
     abstract boolean enterConstructor(int id);
 
+    /** A slow path ends: what runs from now on is the program again. */
+    void endOfProbe() {}
+
+    /** Its regions are there, and the thread is the current one. */
+    void attached() {}
+
     /** Of a call into a library; takes it only if the id is known to be that of one. */
     boolean enterLibrary(int id) {
         // It is, where there was one before in this place.
@@ -531,6 +537,7 @@ abstract class ThreadState {
     /** Ends the recording of this thread; what comes is counted as dropped. */
     final void stop() {
         mode = STOPPED;
+        endOfProbe();
         if (header != null) {
             flag(Format.STOPPED, true);
         }

@@ -165,6 +165,7 @@ final class Threads {
             states[count++] = state;
             table.add(state, thread);
         }
+        state.attached();
         state.header.put(Format.THREAD_START, Clock.now());
         state.header.put(Format.THREAD_LINK, state.link);
         if (JavaThreads.on) {

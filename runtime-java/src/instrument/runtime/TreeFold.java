@@ -14,6 +14,7 @@ final class TreeFold {
     /** Words of a node that add up: entries, exits, unwinds, aborted, unclosed and unmatched, open. */
     private static final int[] COUNTS = {1, 2, 8, 9, 10, Format.NODE_OPEN};
     private static final int[] TIMES = {Format.NODE_NS, Format.NODE_CPU, Format.NODE_OPEN_NS};
+    private static final int[] SAMPLES = {Format.NODE_NS, Format.SAMPLES_TIMED, Format.NODE_SAMPLES, Format.NODE_OPEN_NS};
     private static final int[] ESTIMATES = {Format.NODE_NS, Format.ESTIMATE_TIMED, Format.NODE_OPEN_NS};
 
     private final TreeState from;
@@ -45,12 +46,26 @@ final class TreeFold {
                 return false;
             }
         }
+        moveSamples();
         if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to, nodes)) {
             return false;
         }
         Links.folded(from, nodes, to.ordinal);
         from.folded(to);
         return true;
+    }
+
+    /** What samples met in no context, and the CPU time. */
+    private void moveSamples() {
+        if (from.samples == null) {
+            return;
+        }
+        // Period and source, which are those of all.
+        to.samples.put(2, from.samples.get(2));
+        to.samples.put(3, from.samples.get(3));
+        for (int word = Format.SAMPLES_SUMS; word < Format.SAMPLES_END; word++) {
+            Journal.move(to, to.samples, word, from.samples.get(word), from.samples, word);
+        }
     }
 
     private void estimate() {
@@ -138,7 +153,7 @@ final class TreeFold {
         if (isEstimated) {
             moveDouble(Format.ESTIMATE_VARIANCE, node, target);
         }
-        moveWords(isEstimated ? ESTIMATES : TIMES, node, target);
+        moveWords(isEstimated ? ESTIMATES : from.samples != null ? SAMPLES : TIMES, node, target);
     }
 
     private void moveDouble(int word, int node, int target) {

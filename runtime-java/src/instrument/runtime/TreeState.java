@@ -21,6 +21,7 @@ final class TreeState extends ThreadState {
 
     // Constants to the compiler: the classes of the runtime are set up after the settings were read.
     private static final boolean SAMPLED = Threads.settings.sampled != 1;
+    private static final boolean SAMPLES = Threads.settings.samples;
     private static final boolean CPU = Threads.settings.cpu && CpuClock.start();
 
     /** Calls of a context that are all timed, if not all are; 0: this thread is on trial. */
@@ -28,7 +29,7 @@ final class TreeState extends ThreadState {
     /** On average one call in so many is timed; 0: see {@link Sampling}. */
     private int period = Threads.settings.sampled;
 
-    /** The mapping that holds stack and nodes. */
+    /** The mapping that holds stack, nodes and samples. */
     private Words words;
     // Indexes in it. The two words below the first frame are 0.
     private int bottom;
@@ -43,6 +44,8 @@ final class TreeState extends ThreadState {
     private int guess;
     /** Index of the word that it was read from; 0: nowhere. */
     private int guessAt;
+    /** Index of the word that tells the sampler where this thread is: see {@link Samples}. */
+    private int mark;
     /** From here on a frame is not for the fast path. */
     private int limit;
     /** End of the stack. */
@@ -54,6 +57,8 @@ final class TreeState extends ThreadState {
     /** The stack. */
     Region tree;
     TreeNodes nodes;
+    /** What samples met in no context; null: times do not come from samples. */
+    Region samples;
     private TreeContexts contexts;
     /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
     private int lowestDeeper = Integer.MAX_VALUE;
@@ -101,6 +106,9 @@ final class TreeState extends ThreadState {
             return false;
         }
         Words words = this.words;
+        if (SAMPLES) {
+            words.put(mark, current | Samples.PROBE);
+        }
         int top = sp & INDEX;
         if (top >= limit) {
             return enterPast(id, pendingBit, null);
@@ -125,8 +133,30 @@ final class TreeState extends ThreadState {
         }
         long next = words.get(at + Format.NODE_NEXT);
         entered(at, next);
-        words.put(top + 1, SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
+        words.put(top + 1, SAMPLES || SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
+        if (SAMPLES) {
+            words.put(mark, node);
+        }
         return true;
+    }
+
+    @Override
+    boolean enterLibrary(int id) {
+        if (!enter(id, 0)) {
+            return false;
+        }
+        if (SAMPLES) {
+            // It may wait.
+            words.put(sp - 1, Clock.now());
+        }
+        return true;
+    }
+
+    @Override
+    void endOfProbe() {
+        if (SAMPLES && samples != null) {
+            words.put(mark, mode == STOPPED ? Samples.LOST : current);
+        }
     }
 
     // What follows an event in the same context mostly is what followed it the last time, or what did so before that: the call that a method makes first,
@@ -214,8 +244,11 @@ final class TreeState extends ThreadState {
         if (mode != Gate.recording()) {
             return false;
         }
-        long now = SAMPLED ? 0 : Clock.now();
+        long now = SAMPLED || SAMPLES ? 0 : Clock.now();
         Words words = this.words;
+        if (SAMPLES) {
+            words.put(mark, current | Samples.PROBE);
+        }
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
         if ((int) (frame >>> 32) != id + 1 || top < floor) {
@@ -224,7 +257,7 @@ final class TreeState extends ThreadState {
         int at = (int) frame << Format.LOG_UNIT_WORDS & INDEX;
         long start = words.get(top + 1);
         if (start != 0) {
-            if (SAMPLED) {
+            if (SAMPLED || SAMPLES) {
                 return closeTimed(column, null);
             }
             time(words, at, now - start, 0);
@@ -239,7 +272,11 @@ final class TreeState extends ThreadState {
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
         sp = top;
-        current = (int) words.get(top - 2 & INDEX);
+        int below = (int) words.get(top - 2 & INDEX);
+        current = below;
+        if (SAMPLES) {
+            words.put(mark, below);
+        }
         return true;
     }
 
@@ -260,6 +297,9 @@ final class TreeState extends ThreadState {
             return;
         }
         words.put(at + Format.NODE_NS, words.get(at + Format.NODE_NS) + ns);
+        if (SAMPLES) {
+            words.put(at + Format.SAMPLES_TIMED, words.get(at + Format.SAMPLES_TIMED) + 1);
+        }
         if (ns < words.get(at + Format.NODE_MIN)) {
             words.put(at + Format.NODE_MIN, ns);
         }
@@ -406,6 +446,7 @@ final class TreeState extends ThreadState {
         }
         sp = top;
         current = (int) words.get(top - 2);
+        endOfProbe();
         if (frame < 0) {
             pending--;
         }
@@ -614,7 +655,10 @@ final class TreeState extends ThreadState {
         }
         long next = words.get(at + Format.NODE_NEXT);
         entered(at, next);
-        words.put(top + 1, untimed || SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
+        // Of calls that come this way hardly any is the first of a call that waits: LibraryCalls knows which.
+        boolean timed = SAMPLES ? LibraryCalls.has(idPlusOne - 1) : !SAMPLED || !Sampling.skips(entries, next);
+        words.put(top + 1, untimed || !timed ? 0 : Clock.now());
+        endOfProbe();
     }
 
     // ---- nodes ----
@@ -734,8 +778,11 @@ final class TreeState extends ThreadState {
         measured = CPU && !sums && CpuClock.measures();
         // Times of ended threads are estimates already: see TreeFold.
         long sampled = !SAMPLED ? 0 : sums ? Format.ESTIMATED : Format.SAMPLED;
-        prepare(newTree, Format.IN_PIECES | Format.FOLLOWERS | sampled | (CPU ? Format.CPU : 0));
+        prepare(newTree, Format.IN_PIECES | Format.FOLLOWERS | sampled | (CPU ? Format.CPU : 0) | (SAMPLES ? Format.SAMPLES : 0));
         use(newTree, 0);
+        if (SAMPLES && !allocateSamples(kind)) {
+            return false;
+        }
         nodes = new TreeNodes(words);
         contexts = new TreeContexts(nodes);
         newTree.publish(Format.TREE, ordinal);
@@ -745,8 +792,32 @@ final class TreeState extends ThreadState {
         return true;
     }
 
+    private boolean allocateSamples(int kind) {
+        samples = Threads.file.allocate(words, Format.SAMPLES_LENGTH);
+        if (samples == null) {
+            return false;
+        }
+        mark = samples.base + Format.MARK;
+        // Not in the handler: a full disk ends the process that writes to a new page.
+        samples.touch();
+        if (kind != Format.FREE) {
+            samples.publish(Format.THREAD_SAMPLES, ordinal);
+        }
+        return true;
+    }
+
+    @Override
+    void attached() {
+        if (SAMPLES) {
+            Samples.begin(words.place(samples.base), words.place(0), isVirtual);
+        }
+    }
+
     @Override
     void releaseRegions() {
+        if (SAMPLES) {
+            Threads.file.release(samples);
+        }
         Threads.file.release(tree);
         nodes.release();
         allocations.release();

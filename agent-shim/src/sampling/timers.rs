@@ -1,0 +1,360 @@
+//! Timers in the CPU time of one thread, which send it a signal.
+//!
+//! | source | resolution | what may forbid it |
+//! |---|---|---|
+//! | a perf event of the software clock (`perf_event_open`) | [`PERIOD`] | `kernel.perf_event_paranoid`, seccomp, too few descriptors |
+//! | a POSIX timer on the thread's CPU clock (`timer_create`) | the kernel's tick, 1 to 10 ms, whatever is asked for | RLIMIT_SIGPENDING |
+//!
+//! A thread begins with a POSIX timer, which costs nearly nothing. The first signal, after a tick of its CPU time, opens a perf event in its place:
+//! to close one takes the kernel some 20 ms, which threads of a few ms must not pay. Events are closed by a thread of ours (`Closing`).
+//!
+//! A recording takes a quarter of the descriptors, and of the pending signals, that the program may have; threads past that have no timer, and
+//! the profile has their CPU time.
+
+use super::sampled::Sampled;
+use std::ffi::{c_int, c_long, c_void};
+use std::mem::zeroed;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::ptr::{from_ref, null, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
+
+/// CPU time between two samples of a thread, ns. No multiple of a millisecond, in which programs do things.
+pub(super) const PERIOD: u64 = 997_000;
+/// Samples until it is varied.
+const SAMPLES_OF_A_PERIOD: usize = 8;
+/// Events with larger descriptors are not used.
+const MOST_DESCRIPTORS: usize = 1 << 16;
+
+/// The thread of an event, by its descriptor, which is all that its signal tells.
+static BY_DESCRIPTOR: [AtomicPtr<Sampled>; MOST_DESCRIPTORS] =
+    [const { AtomicPtr::new(null_mut()) }; MOST_DESCRIPTORS];
+
+/// The signal that timers send.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Perf events work.
+static HAS_EVENTS: AtomicBool = AtomicBool::new(false);
+/// They cannot see the kernel.
+static USER_ONLY: AtomicBool = AtomicBool::new(false);
+static EVENTS: AtomicUsize = AtomicUsize::new(0);
+static TIMERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Numbers in the profile.
+const SOURCE_EVENT: u32 = 1;
+const SOURCE_TIMER: u32 = 2;
+/// Flag in the profile: only user time is met.
+const FLAG_USER_ONLY: u32 = 1;
+
+pub(super) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Takes a real-time signal without a handler: SIGPROF and others belong to other profilers.
+pub(super) fn claim_signal(handler: Handler) -> Result<(), String> {
+    let signals = (libc::SIGRTMIN() + 4..libc::SIGRTMAX()).rev();
+    let free = signals.into_iter().find(|&signal| handler_of(signal) == Some(libc::SIG_DFL));
+    let signal = free.ok_or("every real-time signal has a handler already")?;
+    // SAFETY:
+    // - The action is a zeroed one with fields of this type.
+    // - The handler lasts: the library is not unloaded.
+    let result = unsafe {
+        let mut action: libc::sigaction = zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigfillset(&mut action.sa_mask);
+        libc::sigaction(signal, &action, null_mut())
+    };
+    if result != 0 {
+        return Err(format!("signal {signal}: {}", std::io::Error::last_os_error()));
+    }
+    SIGNAL.store(signal, SeqCst);
+    Ok(())
+}
+
+/// Whether the signal has still our handler.
+pub(super) fn has_signal(handler: Handler) -> bool {
+    handler_of(SIGNAL.load(SeqCst)) == Some(handler as *const () as usize)
+}
+
+fn handler_of(signal: c_int) -> Option<usize> {
+    // SAFETY: the action is written by the call that asks for it.
+    unsafe {
+        let mut action: libc::sigaction = zeroed();
+        (libc::sigaction(signal, null(), &mut action) == 0).then_some(action.sa_sigaction)
+    }
+}
+
+/// Finds out which source there is: `perf` or `timer`.
+pub(super) fn prepare() -> &'static str {
+    for user_only in [false, true] {
+        if open_event(user_only).is_ok() {
+            HAS_EVENTS.store(true, SeqCst);
+            USER_ONLY.store(user_only, SeqCst);
+            return "perf";
+        }
+    }
+    "timer"
+}
+
+/// Source and flags of a thread, as the profile has them.
+pub(super) fn source(sampled: &Sampled) -> u64 {
+    if sampled.event.load(SeqCst) >= 0 {
+        let flags = if USER_ONLY.load(Relaxed) { FLAG_USER_ONLY } else { 0 };
+        u64::from(SOURCE_EVENT) | u64::from(flags) << 32
+    } else if sampled.timer.load(SeqCst) >= 0 {
+        u64::from(SOURCE_TIMER)
+    } else {
+        0
+    }
+}
+
+/// The thread gets no signals any more; the event is to be closed, which takes long. Its handler uses nothing of it: see `Sampled::leave`.
+pub(super) fn stop(sampled: &Sampled) -> Option<OwnedFd> {
+    let timer = sampled.timer.swap(-1, SeqCst);
+    if timer >= 0 {
+        // SAFETY: it was made by `start`, and is deleted once.
+        unsafe { libc::syscall(libc::SYS_timer_delete, timer) };
+        TIMERS.fetch_sub(1, SeqCst);
+    }
+    let event = sampled.event.swap(-1, SeqCst);
+    let place = BY_DESCRIPTOR.get(usize::try_from(event).ok()?)?;
+    place.store(null_mut(), SeqCst);
+    EVENTS.fetch_sub(1, SeqCst);
+    // SAFETY: it was opened by `go_to_event`, and nobody else closes it.
+    let event = unsafe { OwnedFd::from_raw_fd(event) };
+    // SAFETY: the descriptor is open, and the command has no argument.
+    unsafe { libc::ioctl(event.as_raw_fd(), PERF_EVENT_IOC_DISABLE as _, 0) };
+    Some(event)
+}
+
+/// Closes an event on a thread of ours, which ends when it has nothing to do.
+pub(super) fn close_later(event: OwnedFd) {
+    let mut closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
+    closing.events.push(event);
+    if !closing.runs {
+        let thread =
+            std::thread::Builder::new().name("instrument".into()).stack_size(64 << 10).spawn(close_all);
+        closing.runs = thread.is_ok();
+    }
+}
+
+fn close_all() {
+    loop {
+        let mut closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = std::mem::take(&mut closing.events);
+        if events.is_empty() {
+            closing.runs = false;
+            return;
+        }
+        drop(closing);
+        drop(events);
+    }
+}
+
+/// Events that are to be closed.
+struct Closing {
+    events: Vec<OwnedFd>,
+    /// A thread does it.
+    runs: bool,
+}
+
+static CLOSING: Mutex<Closing> = Mutex::new(Closing { events: Vec::new(), runs: false });
+
+/// A perf event in the place of the timer of the current thread, if there may be one more. For the signal handler. False: nothing changed.
+pub(super) fn go_to_event(sampled: &'static Sampled) -> bool {
+    if !HAS_EVENTS.load(SeqCst) || EVENTS.load(SeqCst) >= quarter_of(libc::RLIMIT_NOFILE) {
+        return false;
+    }
+    let (Ok(event), thread) = (open_event(USER_ONLY.load(SeqCst)), current_thread()) else { return false };
+    let Some(place) = BY_DESCRIPTOR.get(event.as_raw_fd() as usize) else { return false };
+    let descriptor = event.into_raw_fd();
+    place.store(from_ref(sampled).cast_mut(), SeqCst);
+    sampled.event.store(descriptor, SeqCst);
+    EVENTS.fetch_add(1, SeqCst);
+    let owner = FOwner { kind: F_OWNER_TID, id: thread };
+    // SAFETY: the descriptor is open, and the arguments are those of these commands.
+    unsafe {
+        libc::fcntl(descriptor, F_SETSIG, SIGNAL.load(SeqCst)) == 0
+            && libc::fcntl(descriptor, F_SETOWN_EX, &owner) == 0
+            && libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) == 0
+            && libc::ioctl(descriptor, PERF_EVENT_IOC_ENABLE as _, 0) == 0
+            && set_timer(sampled.timer.load(SeqCst), 0, 0)
+    }
+}
+
+/// Sets a timer to go off after so many ns of CPU time, and then each time after so many; 0: never.
+fn set_timer(id: c_int, first: u64, then: u64) -> bool {
+    let time = |ns: u64| libc::timespec { tv_sec: 0, tv_nsec: ns as c_long };
+    let times = libc::itimerspec { it_interval: time(then), it_value: time(first) };
+    // SAFETY: the kernel copies the times.
+    unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &times, null_mut::<libc::itimerspec>()) == 0 }
+}
+
+/// Has the current thread get signals, if the process has timers left for it.
+pub(super) fn start(thread: i32, sampled: &'static Sampled) {
+    if TIMERS.load(SeqCst) >= quarter_of(libc::RLIMIT_SIGPENDING) {
+        return;
+    }
+    // SAFETY:
+    // - The structure is a zeroed one with fields of this type, which the kernel copies.
+    // - `id` is written on success.
+    unsafe {
+        let mut event: libc::sigevent = zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_notify_thread_id = thread;
+        event.sigev_signo = SIGNAL.load(SeqCst);
+        event.sigev_value = libc::sigval { sival_ptr: from_ref(sampled).cast_mut().cast() };
+        let mut id: c_int = 0;
+        if libc::syscall(libc::SYS_timer_create, libc::CLOCK_THREAD_CPUTIME_ID, &mut event, &mut id) != 0 {
+            return;
+        }
+        TIMERS.fetch_add(1, SeqCst);
+        sampled.timer.store(id, SeqCst);
+        // The first one anywhere within a period: threads that begin together are not met together.
+        set_timer(id, 1 + (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % PERIOD, PERIOD);
+    }
+}
+
+/// The thread that a signal is about, and how many periods it stands for. For the signal handler.
+///
+/// # Safety
+/// `info` is what the handler was given.
+pub(super) unsafe fn sampled_of(info: *const libc::siginfo_t) -> Option<(&'static Sampled, u64)> {
+    // SAFETY: see above; which fields are there is said by the code.
+    unsafe {
+        if (*info).si_code == libc::SI_TIMER {
+            let sampled: *const Sampled = (*info).si_value().sival_ptr.cast();
+            let overrun = *info.cast::<c_int>().add(SI_OVERRUN);
+            return sampled.as_ref().map(|sampled| (sampled, 1 + overrun.max(0) as u64));
+        }
+        let descriptor = *info.cast::<c_int>().add(SI_FD);
+        let place = BY_DESCRIPTOR.get(usize::try_from(descriptor).ok()?)?;
+        place.load(SeqCst).as_ref().map(|sampled| (sampled, 1))
+    }
+}
+
+/// Now and then the next samples come after another time than these did, up to a fifth more or less: what a program does in step with the
+/// samples would else be met always or never. To set a period takes the kernel 5 us. For the signal handler.
+pub(super) fn vary(sampled: &Sampled) {
+    let descriptor = sampled.event.load(Relaxed);
+    let turn = sampled.turn.load(Relaxed).wrapping_add(1);
+    sampled.turn.store(turn, Relaxed);
+    if descriptor < 0 || !turn.is_multiple_of(SAMPLES_OF_A_PERIOD) {
+        return;
+    }
+    let mut random = sampled.random.load(Relaxed) as u64;
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    sampled.random.store(random as usize, Relaxed);
+    let period = PERIOD - PERIOD / 5 + random % (2 * PERIOD / 5);
+    // SAFETY: the descriptor is that of an event, and the argument is what the command takes.
+    unsafe { libc::ioctl(descriptor, PERF_EVENT_IOC_PERIOD as _, &period) };
+}
+
+/// ns of CPU time of the current thread. For the signal handler, too.
+pub(super) fn cpu_time() -> i64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+/// ns of CPU time of a thread of this process; none: it is not there any more.
+pub(super) fn cpu_time_of(thread: i32) -> Option<i64> {
+    // linux/posix-timers.h: CPUCLOCK_SCHED of one thread.
+    read(((!thread) << 3) | 6)
+}
+
+fn read(clock: libc::clockid_t) -> Option<i64> {
+    // SAFETY: the time is written on success.
+    unsafe {
+        let mut time: libc::timespec = zeroed();
+        (libc::clock_gettime(clock, &mut time) == 0).then(|| time.tv_sec * 1_000_000_000 + time.tv_nsec)
+    }
+}
+
+/// As the kernel numbers it. For the signal handler, too.
+pub(super) fn current_thread() -> i32 {
+    // SAFETY: it has no arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// A quarter of what the process may have.
+fn quarter_of(resource: libc::__rlimit_resource_t) -> usize {
+    // SAFETY: the limit is written on success.
+    unsafe {
+        let mut limit: libc::rlimit = zeroed();
+        match libc::getrlimit(resource, &mut limit) {
+            0 => usize::try_from(limit.rlim_cur / 4).unwrap_or(usize::MAX),
+            _ => 0,
+        }
+    }
+}
+
+// linux/perf_event.h.
+const PERF_TYPE_SOFTWARE: u32 = 1;
+const PERF_COUNT_SW_CPU_CLOCK: u64 = 0;
+const PERF_ATTR_SIZE_VER5: u32 = 112;
+const DISABLED: u64 = 1;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const PERF_FLAG_FD_CLOEXEC: c_long = 1 << 3;
+const PERF_EVENT_IOC_ENABLE: u64 = 0x2400;
+const PERF_EVENT_IOC_DISABLE: u64 = 0x2401;
+const PERF_EVENT_IOC_PERIOD: u64 = 0x4008_2404;
+// asm-generic/fcntl.h.
+const F_SETSIG: c_int = 10;
+const F_SETOWN_EX: c_int = 15;
+const F_OWNER_TID: c_int = 0;
+// asm-generic/siginfo.h, in steps of four bytes, where a pointer has eight.
+const SI_OVERRUN: usize = 5;
+const SI_FD: usize = 6;
+
+#[repr(C)]
+struct FOwner {
+    kind: c_int,
+    id: c_int,
+}
+
+/// `struct perf_event_attr`, its first version with all that HotSpot's Linux has.
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    rest: [u32; 15],
+}
+
+/// An event of the current thread that does not run yet.
+fn open_event(user_only: bool) -> Result<OwnedFd, std::io::Error> {
+    const { assert!(size_of::<Attributes>() == PERF_ATTR_SIZE_VER5 as usize) };
+    let attributes = Attributes {
+        kind: PERF_TYPE_SOFTWARE,
+        size: PERF_ATTR_SIZE_VER5,
+        config: PERF_COUNT_SW_CPU_CLOCK,
+        sample_period: PERIOD,
+        flags: DISABLED | EXCLUDE_HYPERVISOR | if user_only { EXCLUDE_KERNEL } else { 0 },
+        wakeup_events: 1,
+        ..Attributes::default()
+    };
+    let (this_thread, any_processor, no_group) = (0, -1, -1);
+    // SAFETY:
+    // - The attributes are as long as they say.
+    // - On success the result is a descriptor that nobody else has.
+    unsafe {
+        let result = libc::syscall(
+            libc::SYS_perf_event_open,
+            &attributes,
+            this_thread,
+            any_processor,
+            no_group,
+            PERF_FLAG_FD_CLOEXEC,
+        );
+        if result < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(result as RawFd))
+    }
+}

@@ -1,0 +1,202 @@
+//! Times from samples: programs that measure their own CPU time agree with what their profiles say, whatever else they do, and are not
+//! harmed.
+
+use anyhow::{Context, Result, ensure};
+use instrument_names::id_map::{IdMap, gz};
+use instrument_rewriter::class_file::mutf8;
+use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::jre::{self, Jre};
+use instrument_trace::{Profile, Thread};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+fn class_path() -> String {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let folder = CLASSES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        agent::compile(&["Phases.java"], 8, folder.path()).unwrap();
+        folder
+    });
+    folder.path().display().to_string()
+}
+
+fn phases(jre: &Jre, flags: &[&str], options: &str, scenario: &str) -> Result<Outcome> {
+    let (agent, classes) = (option(&format!("timing=samples,{options}"))?, class_path());
+    let arguments = [flags, &[&agent, "-cp", &classes, "Phases", scenario]].concat();
+    let outcome = run(jre, &arguments)?;
+    ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+    Ok(outcome)
+}
+
+fn profile(outcome: &Outcome) -> Result<Profile> {
+    let file = outcome.profile().next().context("a profile")?;
+    Ok(Profile::parse(&fs::read(file)?)?)
+}
+
+fn names(profile: &Profile) -> Result<HashMap<u32, String>> {
+    let mut names = HashMap::new();
+    for map in &profile.copies[&1].id_maps {
+        for entry in IdMap::parse(&gz::decompress(map, 1 << 24)?)?.iter() {
+            let [class, method] = [entry.class, entry.method.name].map(mutf8::escape);
+            names.insert(entry.id, format!("{class}.{method}"));
+        }
+    }
+    Ok(names)
+}
+
+/// Samples by method, callees included, of all threads.
+fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
+    let names = names(profile)?;
+    let mut sums = BTreeMap::new();
+    for thread in &profile.threads {
+        let Some(tree) = &thread.tree else { continue };
+        ensure!(tree.has_samples, "{}", thread.name);
+        let mut all: Vec<u64> = tree.nodes.iter().map(|node| node.samples).collect();
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            if let Some(caller) = (node.parent as usize).checked_sub(1) {
+                all[caller] += all[i];
+            }
+            if let Some(id) = node.consumer.method() {
+                *sums.entry(names[&id].clone()).or_default() += all[i];
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// All samples of a thread, and what each stands for in ns.
+fn weight(thread: &Thread) -> Option<(u64, f64)> {
+    let (tree, rest) = (thread.tree.as_ref()?, thread.samples.as_ref()?);
+    let contexts: u64 = tree.nodes.iter().map(|node| node.samples).sum();
+    let all = contexts + rest.in_probes + rest.in_no_call + rest.unattributed;
+    (all > 0).then(|| (all, rest.cpu_ns as f64 / all as f64))
+}
+
+/// What the program says of itself, in ns.
+fn truth(outcome: &Outcome) -> BTreeMap<String, f64> {
+    let words = outcome.stdout.lines().filter_map(|line| line.split_once(' '));
+    words.filter_map(|(name, ns)| Some((name.to_owned(), ns.parse().ok()?))).collect()
+}
+
+/// Each phase has its time within four standard deviations of its number of samples, and not all are off to one side.
+fn agrees(outcome: &Outcome) -> Result<()> {
+    let profile = profile(outcome)?;
+    let (samples, truth) = (samples(&profile)?, truth(outcome));
+    assert_eq!(truth.len(), 10, "{}", outcome.stdout);
+    let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+    let (all, each) = weight(main).context("samples of main")?;
+    let mut squares = 0.0;
+    for (name, ns) in &truth {
+        let found = samples[&format!("Phases.{name}")] as f64;
+        let expected = ns / each;
+        let off = (found - expected) / expected.sqrt();
+        ensure!(off.abs() < 4.0, "{name}: {found} of {all} samples of {each} ns, {ns} ns by itself");
+        squares += off * off;
+    }
+    // Of ten squares with a mean of 1 (or less: samples are more even than chance) the sum is above 30 once in a thousand.
+    ensure!(squares < 30.0, "{squares}");
+    // A sample stands for about the period, a tick of the kernel where there are timers only.
+    ensure!((0.5e6..11e6).contains(&each), "{each} ns");
+    Ok(())
+}
+
+#[test]
+fn phases_have_the_cpu_time_that_they_measure_themselves() -> Result<()> {
+    for jre in jre::all()? {
+        for flags in [&["-XX:+UseSerialGC"][..], &["-Xint"], &["-XX:TieredStopAtLevel=1"], &["-Xcheck:jni"]] {
+            agrees(&phases(&jre, flags, "", "phases")?)
+                .with_context(|| format!("{} {flags:?}", jre.version))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn short_threads_and_overflowing_stacks_do_no_harm() -> Result<()> {
+    for jre in jre::all()? {
+        let outcome = phases(&jre, &[], "", "churn")?;
+        agrees(&outcome)?;
+        // A thousand threads of at least 1 ms each, most of them added up.
+        let profile = profile(&outcome)?;
+        let others = profile.threads.iter().filter(|thread| thread.name != "main");
+        let cpu: u64 = others.filter_map(|thread| Some(thread.samples.as_ref()?.cpu_ns)).sum();
+        ensure!(cpu > 1_000_000_000, "{cpu} ns in 1,000 threads");
+        agrees(&phases(&jre, &["-Xss512k"], "", "deep")?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn virtual_threads_are_met_on_their_carriers() -> Result<()> {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 21) {
+        for flags in [&[][..], &["-Djdk.virtualThreadScheduler.parallelism=1"]] {
+            let samples = samples(&profile(&phases(&jre, flags, "", "virtual")?)?)?;
+            let [once, thrice] = ["once", "thrice"].map(|name| samples[&format!("Phases.{name}")] as f64);
+            ensure!(once > 50.0, "{once} samples");
+            // A quarter of them, within four standard deviations.
+            let off = (once - (once + thrice) / 4.0).abs();
+            ensure!(off < 4.0 * ((once + thrice) * 3.0 / 16.0).sqrt(), "{once} and {thrice} samples");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_sleeps_has_no_samples() -> Result<()> {
+    let outcome = phases(&jre::newest()?, &[], "", "asleep")?;
+    agrees(&outcome)?;
+    let samples = samples(&profile(&outcome)?)?;
+    for method in ["sleeper", "waiter", "parked"] {
+        let found = samples[&format!("Phases.{method}")];
+        ensure!(found <= 5, "{method}: {found} samples");
+    }
+    Ok(())
+}
+
+#[test]
+fn few_descriptors_and_signals_leave_threads_without_samples_but_with_their_time() -> Result<()> {
+    let jre = jre::newest()?;
+    for limits in ["ulimit -n 64", "ulimit -n 64; ulimit -i 3"] {
+        let java = jre.java();
+        let words = [
+            option("timing=samples")?,
+            "-cp".to_owned(),
+            class_path(),
+            "Phases".to_owned(),
+            "churn".to_owned(),
+        ];
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(java.get_program()).args(words);
+        let outcome = agent::finish(shell)?;
+        ensure!(outcome.code == Some(0), "{limits}: {}", outcome.stderr);
+        let profile = profile(&outcome)?;
+        let cpu: u64 =
+            profile.threads.iter().filter_map(|thread| Some(thread.samples.as_ref()?.cpu_ns)).sum();
+        // The ten phases, and the threads.
+        ensure!(cpu > 2_000_000_000, "{limits}: {cpu} ns");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_that_is_killed_loses_the_time_of_one_sample() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut java = jre::newest()?.java();
+    java.args([&option("timing=samples,out=killed.iprof")?, "-cp", &class_path(), "Phases", "endless"]);
+    let mut child = java.current_dir(folder.path()).stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
+    child.kill()?;
+    child.wait()?;
+    let profile = Profile::parse(&fs::read(folder.path().join("killed.iprof"))?)?;
+    let said: f64 = line.trim().strip_prefix("p100 ").context("its time")?.parse()?;
+    let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+    let (_, each) = weight(main).context("samples")?;
+    let found = samples(&profile)?["Phases.p100"] as f64 * each;
+    ensure!((found - said).abs() < 4.0 * (said * each).sqrt(), "{found} ns of {said}");
+    Ok(())
+}
