@@ -298,10 +298,10 @@ mod tests {
         both_ways::<Heap>();
         both_ways::<Owners>();
         both_ways::<Clock>();
-        for text in ["auto", "all", "sampled:1", "sampled:4096"] {
+        for text in ["samples", "auto", "all", "every:1", "every:4096"] {
             assert_eq!(text.parse::<Timing>().unwrap().to_string(), text);
         }
-        for text in ["", "some", "sampled", "sampled:0", "sampled:4097"] {
+        for text in ["", "some", "every", "every:0", "every:4097", "sampled:8"] {
             assert!(text.parse::<Timing>().is_err(), "{text}");
         }
     }
