@@ -9,7 +9,7 @@ use crate::load_event::Loading;
 use crate::own_probes::Loaded;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
-use crate::{AGENT, armed, children, heap, runtime_classes, unrewritten};
+use crate::{AGENT, armed, attendance, children, heap, retransform, runtime_classes, unrewritten};
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling};
 use std::ffi::{c_char, c_int, c_void};
@@ -40,7 +40,7 @@ unsafe extern "system" fn vm_init(
         // SAFETY: the environments are valid during this call.
         let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
         if let Some(agent) = AGENT.get() {
-            if let Err(reason) = go_live(agent, jvmti, jni, Beginning::Start) {
+            if let Err(reason) = go_live(agent, jvmti, jni, Beginning::Start, None).map(drop) {
                 say(format_args!("{reason}; the program runs as it is"));
             }
             return;
@@ -101,7 +101,10 @@ unsafe extern "system" fn class_prepare(
         // - The environments are valid during this call.
         // - `class` is a local reference of this call.
         let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
-        jni.setting_thrown_aside(|| unrewritten::prepared(jvmti, jni, &class));
+        jni.setting_thrown_aside(|| {
+            unrewritten::prepared(jvmti, jni, &class);
+            attendance::prepared(jvmti, jni, &class);
+        });
     });
 }
 
@@ -161,4 +164,7 @@ unsafe extern "system" fn class_file_load_hook(
     let loading = Loading { jvmti, jni, loader, name, length, data, new_length, new_data };
     // SAFETY: these are what the virtual machine passed in.
     unsafe { loading.offer(rewrite) };
+    if !redefined.is_null() {
+        retransform::seen();
+    }
 }

@@ -20,6 +20,8 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod armed;
+mod attendance;
+mod attended;
 mod beginning;
 mod callbacks;
 mod children;
@@ -69,6 +71,7 @@ use recorder::Recorder;
 use sessions::Current;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -83,6 +86,8 @@ struct Agent {
     threads: Option<Owners>,
     /// Requests to the program are answered.
     ctl: Requests,
+    /// What a recording of a program that runs may do.
+    limits: options::Limits,
     /// What the user has told the agent.
     told: String,
     /// What the recorder is told: lines of KEY=VALUE.
@@ -156,14 +161,14 @@ pub unsafe extern "system" fn Agent_OnAttach(
         // - These are what the virtual machine passed in.
         // - The thread is attached for as long as this call lasts.
         let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
-        let attach = |options: &str| {
+        let attach = |options: &str, asked: Option<&File>| {
             let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);
-            record(jvmti, jni, options, Beginning::Attach).map(Answer::Attached)
+            record(jvmti, jni, options, Beginning::Attach, asked).map(Answer::Attached)
         };
         match instrument_control::attach::file_of(&text) {
             Some(file) => handed_over(file, attach),
             None => {
-                if let Err(reason) = attach(&text) {
+                if let Err(reason) = attach(&text, None) {
                     say(format_args!("{reason}; the program runs on as it is"));
                 }
             }
@@ -173,7 +178,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
     JNI_OK
 }
 
-/// Begins a recording in a virtual machine that runs.
+/// Begins a recording in a virtual machine that runs. `asked`: the file that whoever asked for it keeps locked as long as it waits.
 ///
 /// # Errors
 /// Why there is none. The program is as it was before.
@@ -182,17 +187,28 @@ fn record(
     jni: Jni<'_>,
     options: &str,
     beginning: Beginning,
+    asked: Option<&File>,
 ) -> Result<Attached, String> {
     let _one_at_a_time = sessions::changing();
     start::start(jvmti, Some(jni), options, beginning)?;
     let agent = AGENT.get().ok_or("the recording is switched off: record=off")?;
-    let profile = live::go_live(agent, jvmti, jni, beginning).map(|()| profile(agent, jni));
-    if profile.is_err() {
+    let begun = || {
+        let standstill = live::go_live(agent, jvmti, jni, beginning, asked)?;
+        let profile = profile(agent, jni).ok_or("it did not begin")?;
+        if asked.is_some_and(attendance::is_gone) {
+            return Err("whoever asked for it did not wait until it began".to_owned());
+        }
+        Ok((standstill, profile))
+    };
+    let begun = begun();
+    if begun.is_err() {
         sessions::stop(jvmti, jni, &AGENT);
+        #[cfg(target_os = "linux")]
+        ctl::stop_recording();
     }
-    let profile = profile?.ok_or("it did not begin")?;
+    let (standstill, profile) = begun?;
     let subgraph = agent.hook.subgraph().map(subgraph::Subgraph::answer);
-    Ok(Attached { profile, unmatched: agent.hook.unfitted(), subgraph })
+    Ok(Attached { profile, unmatched: agent.hook.unfitted(), subgraph, standstill })
 }
 
 /// Where the profile is; none: there is none.
@@ -204,13 +220,13 @@ const JNI_OK: c_int = 0;
 
 /// Attaches with the options that a file has, and writes into it what came of that. Its name goes as soon as it is open: who handed it over
 /// holds it open as well, and may be killed before it could remove it.
-fn handed_over(path: &Path, attach: impl FnOnce(&str) -> Result<Answer, String>) {
+fn handed_over(path: &Path, attach: impl FnOnce(&str, Option<&File>) -> Result<Answer, String>) {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
     let written = opened.and_then(|mut file| {
         let _ = std::fs::remove_file(path);
         let mut options = String::new();
         let read = file.read_to_string(&mut options).map_err(|error| error.to_string());
-        let answer = answer_line(read.and_then(|_| attach(&options)));
+        let answer = answer_line(read.and_then(|_| attach(&options, Some(&file))));
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(answer.as_bytes())

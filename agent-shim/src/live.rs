@@ -9,12 +9,17 @@ use crate::retransform::{retransform, send_again};
 use crate::running::Open;
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
-use crate::{Agent, INSIDE, Live, heap, load_hook, monitors, native_methods, place_on_stack, subgraph};
+use crate::{
+    Agent, INSIDE, Live, attended, heap, load_hook, monitors, native_methods, place_on_stack, subgraph,
+};
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling, sessions};
+use instrument_control::answer::Standstill;
 use instrument_rewriter::transform::hooks::Reach;
+use std::fs::File;
 
-/// The virtual machine is initialised, or was when we came: turns the hook on.
+/// The virtual machine is initialised, or was when we came: turns the hook on. How long the program stood still for that. `asked`: the file that
+/// whoever asked for the recording keeps locked.
 ///
 /// # Errors
 /// Why nothing is recorded.
@@ -23,7 +28,8 @@ pub(crate) fn go_live(
     jvmti: Jvmti<'_>,
     jni: Jni<'_>,
     beginning: Beginning,
-) -> Result<(), String> {
+    asked: Option<&File>,
+) -> Result<Standstill, String> {
     let attached = beginning.is_late();
     if let Some(dump) = &agent.heap_dump {
         dump.begin();
@@ -62,7 +68,7 @@ pub(crate) fn go_live(
         return Err("the profile cannot be created; the program's standard error says why".to_owned());
     }
     if agent.live.set(live).is_err() {
-        return Ok(());
+        return Ok(Standstill::default());
     }
     if agent.hook.wants_natives() {
         native_methods::begin().map_err(|error| format!("native methods cannot be recorded: {error}"))?;
@@ -79,6 +85,9 @@ pub(crate) fn go_live(
     }
     #[cfg(target_os = "linux")]
     ctl::start(jvmti, jni, &agent.ctl);
+    if attached {
+        attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
+    }
     if let (Some(early), Some(live)) = (&agent.early, agent.live.get())
         && !early.go_live(jni, &live.recorder)
     {
@@ -92,11 +101,12 @@ pub(crate) fn go_live(
     if attached && !agent.hook.roots().is_empty() && !place_on_stack::answer(jni) {
         return Err("the runtime cannot ask for places on stacks".to_owned());
     }
+    let mut stood = Standstill::default();
     match agent.hook.subgraph() {
         Some(subgraph) => subgraph::begin(agent, subgraph, jvmti, jni),
         None => {
             let open = attached.then(|| Open::look(agent, jvmti, jni));
-            retransform(agent, jvmti, jni, attached);
+            stood = retransform(agent, jvmti, jni, attached.then_some(agent.limits.max_pause))?;
             if let Some(open) = open {
                 open.tell(agent, live, jvmti, jni);
             }
@@ -124,7 +134,7 @@ pub(crate) fn go_live(
     if let Some(kept) = kept {
         jni.forget_global(kept);
     }
-    Ok(())
+    Ok(stood)
 }
 
 /// Lets the recorder write to its mapping as the JDK does. Where that fails it goes a slower way.

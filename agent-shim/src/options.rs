@@ -17,6 +17,8 @@ use std::time::Duration;
 
 /// How long the search for holders may take, unless the user says.
 const HOLDERS_SECONDS: u64 = 10;
+/// The longest standstill for classes that are loaded, unless the user says.
+const MAX_PAUSE: Duration = Duration::from_millis(keys::DEFAULT_MAX_PAUSE_MS);
 const MAX_HOLDERS_SECONDS: u64 = 86_400;
 
 /// Whether requests to the program are answered, and where.
@@ -32,9 +34,21 @@ pub(crate) enum Requests {
     At(PathBuf),
 }
 
+/// What a recording may do that comes into a program which runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The longest standstill for classes that are loaded.
+    pub(crate) max_pause: Duration,
+    /// How long it lasts, if nobody ends it before.
+    pub(crate) lasts: Option<Duration>,
+    /// It ends with whoever asked for it.
+    pub(crate) is_tied: bool,
+}
+
 /// What the user wants.
 #[derive(Debug)]
 pub(crate) struct Options {
+    pub(crate) limits: Limits,
     /// For the classes of the program.
     pub(crate) filter: Filter,
     /// Excludes the classes that are not rewritten at all.
@@ -110,6 +124,7 @@ impl Options {
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut native = false;
+        let mut limits = Limits { max_pause: MAX_PAUSE, lasts: None, is_tied: false };
         let mut heap_holders = None;
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -138,6 +153,9 @@ impl Options {
                 }
                 keys::LIBRARY_CALLS => library_calls = word(key, value)?,
                 keys::NATIVE => native = switch(key, value)?,
+                keys::MAX_PAUSE => limits.max_pause = milliseconds(key, value)?,
+                keys::LASTS => limits.lasts = Some(milliseconds(key, value)?),
+                keys::TIED => limits.is_tied = switch(key, value)?,
                 keys::IDS => ids = path(),
                 keys::PROBES => probes = path(),
                 // What it was called once.
@@ -287,6 +305,7 @@ impl Options {
             .with(keys::HEAP_EXCLUDE, &heap_exclude);
         let untouched = Filter::new(&[], &untouched).map_err(|error| error.to_string())?;
         Ok(Options {
+            limits,
             filter,
             untouched,
             jdk_filter,
@@ -316,6 +335,11 @@ impl Options {
 /// What a word stands for.
 fn word<T: Word>(key: &str, value: &str) -> Result<T, String> {
     T::of(value).map_err(|words| format!("{key}={value}: {words}"))
+}
+
+fn milliseconds(key: &str, value: &str) -> Result<Duration, String> {
+    let ms = value.parse().map_err(|_| format!("{key}={value}: a number of milliseconds"))?;
+    Ok(Duration::from_millis(ms))
 }
 
 fn switch(key: &str, value: &str) -> Result<bool, String> {

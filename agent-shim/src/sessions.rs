@@ -14,8 +14,10 @@
 use crate::in_hook::InHook;
 use crate::jvmti::{Event, Global, Jni, Jvmti, Object};
 use crate::options::Options;
+use crate::retransform::send;
 use crate::talk::say;
-use crate::{Agent, Live, heap, heap_dump, subgraph, unrewritten};
+use crate::{Agent, Live, attendance, heap, heap_dump, subgraph, unrewritten};
+use instrument_control::answer::Standstill;
 use instrument_control::keys;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
@@ -202,6 +204,7 @@ pub(crate) struct Removed {
 /// Ends the recording that goes on; the program runs on as it is. None: there is none.
 pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<Removed> {
     let agent = current.take()?;
+    attendance::end(jni);
     if let Some(subgraph) = agent.hook.subgraph() {
         subgraph.end();
     }
@@ -264,12 +267,10 @@ fn restore(
     if wanted.is_empty() {
         return;
     }
-    let refused = match jvmti.retransform(&wanted) {
-        Ok(()) => 0,
-        Err(_) => wanted.chunks(1).filter(|class| jvmti.retransform(class).is_err()).count(),
-    };
-    removed.classes += wanted.len() - refused;
-    removed.refused += refused;
+    let mut stood = Standstill::default();
+    send(jvmti, &wanted, &mut stood);
+    removed.classes += stood.classes;
+    removed.refused += stood.refused;
     for class in wanted {
         jni.forget_global(class);
     }

@@ -100,7 +100,7 @@ pub(crate) fn start(
     if options.native {
         native_methods::prepare()?;
     }
-    let (threads, ctl) = (options.threads, options.ctl.clone());
+    let (threads, ctl, limits) = (options.threads, options.ctl.clone(), options.limits);
     let mut capabilities = Vec::new();
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
@@ -120,7 +120,8 @@ pub(crate) fn start(
     if capabilities.is_empty() {
         capabilities.push(Capability::RetransformClasses);
     }
-    let agent = Agent { hook, early, threads, ctl, told, settings, clock, heap_dump, live: OnceLock::new() };
+    let agent =
+        Agent { hook, early, threads, ctl, limits, told, settings, clock, heap_dump, live: OnceLock::new() };
     if !AGENT.set(agent) {
         return Err("the agent is loaded already, and records".to_owned());
     }

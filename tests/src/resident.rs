@@ -118,7 +118,9 @@ impl Program {
 
     /// `instrument attach` with these options: how it ended.
     pub fn attach(&self, options: &[&str]) -> Result<Output> {
-        Ok(self.call(&[&["attach", self.pid().as_str()], options].concat())?.output()?)
+        // On a busy machine it may stand still for long.
+        let patient: &[&str] = if options.contains(&"--max-pause") { &[] } else { &["--max-pause", "1h"] };
+        Ok(self.call(&[&["attach", self.pid().as_str()], patient, options].concat())?.output()?)
     }
 
     /// The same, which must succeed.

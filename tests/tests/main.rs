@@ -5,6 +5,7 @@ mod agent;
 mod agent_hard;
 mod armed;
 mod attach;
+mod attach_harm;
 mod behaviour;
 mod bursts;
 mod bytecodes;

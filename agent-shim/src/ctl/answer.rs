@@ -140,7 +140,7 @@ impl<'a> Asked<'a> {
             format!("the program is not armed: `instrument attach {pid}` begins a recording when this one has ended")
         })?;
         let jvmti = sessions::known_environment().ok_or("there is no environment for it")?;
-        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request)
+        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request, None)
     }
 
     /// Ends the recording: nothing of it stays in the program.

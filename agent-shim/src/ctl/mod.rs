@@ -107,6 +107,11 @@ pub(crate) fn stop() {
     stop_server(&FOR_GOOD);
 }
 
+/// The recording has ended, and nobody has asked for that.
+pub(crate) fn stop_recording() {
+    stop_server(&OF_RECORDING);
+}
+
 fn stop_server(slot: &Slot) {
     let server = lock(slot).take();
     if let Some(server) = server {

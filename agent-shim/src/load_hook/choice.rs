@@ -77,6 +77,17 @@ impl LoadHook {
         self.considers(origin, class) && self.left(origin, class).is_none()
     }
 
+    /// Whether a class that is loaded may get new bytes, or is asked for by the account. No other one is retransformed.
+    pub(crate) fn may_rewrite(&self, origin: Origin, class: &[u8]) -> bool {
+        self.may_want(origin, class)
+            && (self.may_change(class)
+                || self.is_rmi_only(origin, class)
+                || self.report.is_some()
+                || self.probes.is_some()
+                || self.regions.all().iter().any(|region| region.is_in(class))
+                || self.roots.may_be_in(class))
+    }
+
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
     pub(crate) fn wants(&self, origin: Origin, class: &[u8]) -> bool {
         if self.object_init && origin == Origin::Jdk && class == heap::OBJECT

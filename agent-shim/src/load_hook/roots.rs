@@ -2,7 +2,7 @@
 
 use super::LoadHook;
 use crate::jvmti::Named;
-use instrument_names::pattern::MethodQuery;
+use instrument_names::pattern::{Fit, MethodQuery, Pattern};
 use std::collections::{HashMap, HashSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -31,6 +31,12 @@ impl Roots {
 
     pub(super) fn patterns(&self) -> Vec<MethodQuery> {
         self.read().iter().map(|root| root.pattern.clone()).collect()
+    }
+
+    /// Whether methods of this class may be roots.
+    pub(super) fn may_be_in(&self, class: &[u8]) -> bool {
+        let fits = |pattern: &Pattern| pattern.class(class) != Fit::None;
+        self.read().iter().any(|root| root.pattern.patterns().iter().any(fits))
     }
 
     /// Whether a method is a root.

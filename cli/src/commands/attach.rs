@@ -14,6 +14,7 @@ use crate::commands::top;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_control::keys;
 use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::ctl;
@@ -81,6 +82,12 @@ pub(crate) struct Opts {
     #[arg(long)]
     subgraph: bool,
 
+    /// The longest time that the program may stand still for one batch of its classes [default: 200ms]
+    ///
+    /// If one class takes longer, nothing is recorded; if a batch does, the classes behind it stay as they are.
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    max_pause: Option<Duration>,
+
     /// Seconds that the program may take to load the agent
     #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
@@ -93,7 +100,19 @@ pub(crate) struct Opts {
     target: Option<String>,
 }
 
+/// How much later than we the agent ends a recording whose time is over.
+const GRACE: Duration = Duration::from_secs(5);
+
 impl Opts {
+    /// What the agent keeps to by itself, whatever becomes of us.
+    fn limits(&self) -> Vec<(&'static str, String)> {
+        let ms = |time: Duration| time.as_millis().to_string();
+        let max_pause = self.max_pause.unwrap_or(Duration::from_millis(keys::DEFAULT_MAX_PAUSE_MS));
+        let lasts = self.duration.map(|time| (keys::LASTS, ms(time.saturating_add(GRACE))));
+        let tied = self.until().map(|_| (keys::TIED, "on".to_owned()));
+        [Some((keys::MAX_PAUSE, ms(max_pause))), lasts, tied].into_iter().flatten().collect()
+    }
+
     fn until(&self) -> Option<Until> {
         let seen = |is_asked: bool, command| is_asked.then_some(Until::Seen(command));
         let called = self.calls.map(|times| Until::Called(times.get()));
@@ -105,7 +124,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let Some(target) = &opts.target else { return list(talk) };
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let until = opts.until();
+    let (until, limits) = (opts.until(), opts.limits());
     let mut agent = opts.agent.resolve(false, |_| None, talk)?;
     agent.subgraph = opts.subgraph;
     if opts.calls.is_some() && agent.settings.roots.is_empty() {
@@ -136,6 +155,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let is_shared = jvm::path_inside(&process, &std::env::current_dir()?).is_some();
     let elsewhere = (process.has_own_root() && !is_shared).then(|| Path::new("/tmp/"));
     let options = agent.options(opts.out.as_deref().or(elsewhere))?;
+    let options = format!("{options},{}", keys::join(&limits));
 
     // Before anything is recorded: no signal may come between.
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -155,19 +175,31 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         Some(out) => Earlier::move_aside(&process, &std::path::absolute(out)?)?,
         None => None,
     };
+    // The recording may be tied to it.
+    let mut hand_over = None;
     let attached = match armed.find(|target| ctl::is_armed(target)) {
         Some(target) => {
             let refused = || format!("process {pid} is not recorded");
             ctl::start(&target, &options, limit).with_context(refused)
         }
-        None => HandOver::new(&process, &agent.library, &options).and_then(|agent| agent.attach(limit)),
+        None => HandOver::new(&process, &agent.library, &options)
+            .and_then(|agent| hand_over.insert(agent).attach(limit)),
     };
     if let Some(profile) = of_before {
         profile.settle(attached.is_ok());
     }
     let attached = attached?;
     let profile = jvm::path_outside(&process, Path::new(&attached.profile));
-    talk.note(format_args!("process {pid} ({program}) is recorded: {}", profile.display()));
+    let how_to_stop = match until {
+        None if socket.as_deref() != Some("off") => {
+            format!("; `instrument ctl {} stop` ends it", socket.as_deref().unwrap_or(&pid.to_string()))
+        }
+        _ => String::new(),
+    };
+    talk.note(format_args!("process {pid} ({program}) is recorded: {}{how_to_stop}", profile.display()));
+    if let Some(said) = ctl::text::standstill(&attached.standstill) {
+        talk.note(format_args!("{said}"));
+    }
     if let Some(subgraph) = &attached.subgraph {
         ctl::subgraph::say(subgraph, talk);
     }

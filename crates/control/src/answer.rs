@@ -512,6 +512,28 @@ pub struct Attached {
     pub unmatched: Vec<(String, String)>,
     /// What is rewritten, if that is what the roots can call.
     pub subgraph: Option<Subgraph>,
+    /// How long the program stood still for classes that were loaded.
+    pub standstill: Standstill,
+}
+
+/// How long a program stood still while classes that were loaded got new bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Standstill {
+    /// How often.
+    pub stops: u64,
+    /// In all.
+    pub ns: u64,
+    /// The longest one.
+    pub longest_ns: u64,
+    /// Classes that were taken.
+    pub classes: usize,
+    /// Those that the virtual machine refused.
+    pub refused: usize,
+    /// Those that were left out, so that it stands still no longer.
+    pub left_out: usize,
+    /// Those that were not linked: they are taken when they are.
+    pub later: usize,
 }
 
 /// What is rewritten with `subgraph=on`.

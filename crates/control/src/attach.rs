@@ -5,6 +5,9 @@
 //! reads the options, starts, and writes its answer in their place: a line as of [`ctl`](crate::ctl),
 //! `{"v":1,"ok":{"profile":"/tmp/app-7.iprof","unmatched":[["include","a.**"]]}}` or `{"v":1,"error":"why not"}`. `unmatched`: patterns that
 //! nothing which is loaded so far fits, each with its option.
+//!
+//! The command line keeps the file locked (`flock`) as long as it waits for the answer, and with [`keys::TIED`](crate::keys::TIED) as long as
+//! the recording is to last. If the agent can lock it, nobody waits any more: it takes everything back.
 
 use std::path::Path;
 

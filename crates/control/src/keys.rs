@@ -4,6 +4,9 @@
 //! A comma or backslash within a value is written with a backslash before it; the commas of `X.f(int,int)` need none. (`;` cannot separate
 //! patterns: it is part of descriptors.) `instrument run` writes such a string with [`join`], the agent reads it with [`split`].
 
+/// [`MAX_PAUSE`], unless it is given.
+pub const DEFAULT_MAX_PAUSE_MS: u64 = 200;
+
 /// Who obeys a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum For {
@@ -73,6 +76,9 @@ keys! {
     CTL = "ctl", Agent: "off: requests to the program are not answered; or a path for the socket, else one is in the user's own directory";
     CLOCK = "clock", Agent: "tsc (default): the processor's time-stamp counter, if it is the clock source of Linux, else System.nanoTime(); monotonic: System.nanoTime()";
     THREADS = "threads", Agent: "on: threads and their waits for monitors are recorded";
+    MAX_PAUSE = "max-pause", Agent: "ms that the virtual machine may stand still for one batch of classes when a program that runs is recorded (200); if it takes longer, nothing is recorded, or the classes that are left stay as they are";
+    LASTS = "lasts", Agent: "ms after which the recording of a program that runs ends by itself";
+    TIED = "tied", Agent: "on: it ends when the command that began it is gone, which keeps the file with the options locked";
     OWNERS = "owners", Agent: "whether the virtual machine is asked who has a monitor: on (as long as that takes 2 % of the time or less), all, off";
 }
 

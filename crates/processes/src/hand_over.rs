@@ -60,11 +60,12 @@ impl<'a> HandOver<'a> {
         )
     }
 
-    /// Has the process load the agent. What it answers; the path of the profile is as the process sees it.
+    /// Has the process load the agent. What it answers; the path of the profile is as the process sees it. A recording that is tied to us ends
+    /// when this is dropped.
     ///
     /// # Errors
     /// The reason why nothing is recorded.
-    pub fn attach(self, limit: Duration) -> Result<Attached> {
+    pub fn attach(&self, limit: Duration) -> Result<Attached> {
         let pid = self.process.pid;
         let text = |path: &Path| {
             path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
@@ -110,6 +111,8 @@ impl<'a> OptionsFile<'a> {
         let (name, file) =
             with_rights_of(process, make).with_context(|| folder.inside().display().to_string())?;
         let made = OptionsFile { process, folder, name, file };
+        // As long as we wait: where the file system has no locks, the agent can take none either.
+        let _ = made.file.lock();
         (&made.file).write_all(options.as_bytes())?;
         Ok(made)
     }

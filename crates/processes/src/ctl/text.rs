@@ -3,8 +3,8 @@
 use super::Program;
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
-    Answer, Class, Loader, Monitor, Object, OneClass, Rooted, Selected, Status, Stopped, Thread, ThreadName,
-    Timed,
+    Answer, Class, Loader, Monitor, Object, OneClass, Rooted, Selected, Standstill, Status, Stopped, Thread,
+    ThreadName, Timed,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -210,6 +210,30 @@ pub fn stopped(answer: &Stopped) -> String {
         n => format!("{n} classes have their"),
     };
     format!("recording has ended{profile}; {classes} own code again, which took {time}{left}")
+}
+
+/// How long a program stood still; none: it did not.
+pub fn standstill(stood: &Standstill) -> Option<String> {
+    let Standstill { stops, ns, longest_ns, classes, refused, left_out, later } = *stood;
+    let (all, longest) = (scaled(Some(ns), "ns"), scaled(Some(longest_ns), "ns"));
+    let rewritten = if classes == 1 { "1 class was".to_owned() } else { format!("{classes} classes were") };
+    let mut said = match stops {
+        0 if later == 0 && refused == 0 => return None,
+        0 => "no class was rewritten".to_owned(),
+        1 => format!("{rewritten} rewritten, for which it stood still for {all}"),
+        _ => format!(
+            "{rewritten} rewritten, for which it stood still {stops} times, {all} in all and {longest} at most"
+        ),
+    };
+    let more = [
+        (refused, "were refused"),
+        (left_out, "were left out, because of --max-pause"),
+        (later, "follow within 0.5 s of their first use, whose calls may be missed until then"),
+    ];
+    for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
+        said += &format!("; {count} {what}");
+    }
+    Some(said)
 }
 
 /// The programs that can be asked.

@@ -1,0 +1,216 @@
+//! Attaching harms no program: it stands still a few times and shortly, and is not recorded longer than somebody wants it.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent;
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::Run;
+use instrument_tests::resident::{Program, classes, text};
+use instrument_tests::subject::{self, entries_of};
+use rustix::process::getuid;
+
+/// Longer than anything takes on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
+
+/// How often a program stood still for new bytes of classes, as the virtual machine says.
+fn stops(program: &Program) -> Result<usize> {
+    let log = fs::read_to_string(program.at("safepoints"))?;
+    Ok(log.lines().filter(|line| line.contains("RedefineClasses")).count())
+}
+
+fn many_loaded(jre: &Jre, folder: &Path) -> Result<Program> {
+    let flag = "-Xlog:safepoint=info:file=safepoints";
+    Program::start_of(folder, jre, &[flag], &["ManyLoaded", "1500"], None)
+}
+
+#[test]
+fn a_class_that_cannot_be_linked_holds_nobody_up() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    agent::compile(&["ManyLoaded.java"], 11, folder.path())?;
+    fs::remove_file(folder.path().join("Missing.class"))?;
+    for jre in jre::all()? {
+        let case = format!("Java {}", jre.version);
+        let mut program = many_loaded(&jre, folder.path())?;
+        let output = program.attach(&["-o", "a.iprof", "--max-pause", "1min"])?;
+        let said = text(&output.stderr);
+        ensure!(output.status.success(), "{case}: {said}");
+        ensure!(said.contains("classes were rewritten, for which it stood still"), "{case}: {said}");
+        ensure!(said.contains("; 2 follow within 0.5 s of their first use"), "{case}: {said}");
+        program.run("later")?;
+        // Who links it waits until it is taken, but not for long.
+        std::thread::sleep(Duration::from_millis(600));
+        program.run("call")?;
+        program.run("later")?;
+        program.stop()?;
+        let stops = stops(&program)?;
+        ensure!((2..=12).contains(&stops), "{case}: {stops} stops");
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "Many0000.call"), 1, "{case}");
+        ensure!(entries_of(&methods, "LinkedLater.call") >= 10, "{case}: {methods:?}");
+        program.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn classes_that_no_pattern_includes_are_not_touched() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    agent::compile(&["ManyLoaded.java"], 11, folder.path())?;
+    let mut program = many_loaded(&jre::newest()?, folder.path())?;
+    let output = program.attach(&["-o", "a.iprof", "--include", "Many0001", "--max-pause", "1min"])?;
+    let said = text(&output.stderr);
+    ensure!(said.contains("1 class was rewritten, for which it stood still"), "{said}");
+    program.end()
+}
+
+/// Nothing of a recording is in the program any more.
+fn is_as_before(program: &mut Program, case: &str) -> Result<()> {
+    let end = Instant::now() + LONG;
+    while program.run("site")? != "site 0 0" {
+        ensure!(Instant::now() < end, "{case}: it is recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    program.has_left(usize::MAX)
+}
+
+#[test]
+fn a_program_that_would_stand_still_for_too_long_is_not_recorded() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
+    let said = program.refused(&["--max-pause", "0s"])?;
+    ensure!(said.contains("--max-pause is 0 ms: give a longer one"), "{said}");
+    is_as_before(&mut program, "refused")?;
+    program.attached(&["-o", "a.iprof"])?;
+    program.run("call 1")?;
+    program.end()?;
+    assert_eq!(entries_of(&program.recorded("a.iprof")?, "Attached.call"), 1);
+    Ok(())
+}
+
+#[test]
+fn a_recording_ends_with_whoever_waits_for_its_end() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
+    for round in 0..4u64 {
+        let mut attach = program
+            .call(&[
+                "attach",
+                &program.pid(),
+                "--max-pause",
+                "1h",
+                "--for",
+                "1h",
+                "-o",
+                &format!("{round}.iprof"),
+            ])?
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        match round {
+            // It is recorded by then.
+            0 => {
+                while program.run("site")? == "site 0 0" {
+                    ensure!(attach.try_wait()?.is_none(), "it has ended");
+                }
+            }
+            _ => std::thread::sleep(Duration::from_millis(round * 60)),
+        }
+        attach.kill()?;
+        attach.wait()?;
+        // It may have been about to begin.
+        std::thread::sleep(Duration::from_millis(300));
+        is_as_before(&mut program, &format!("round {round}"))?;
+    }
+    program.attached(&["-o", "a.iprof"])?;
+    program.run("call 7")?;
+    program.end()?;
+    assert_eq!(entries_of(&program.recorded("a.iprof")?, "Attached.leaf"), 7);
+    Ok(())
+}
+
+#[test]
+fn whoever_begins_a_recording_without_an_end_is_told_how_to_end_it() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
+    let said = text(&program.attach(&[])?.stderr);
+    ensure!(said.contains(&format!("; `instrument ctl {} stop` ends it", program.pid())), "{said}");
+    program.stop()?;
+    program.end()
+}
+
+/// A program in a process namespace and a `/tmp` of its own, as in a container. None: this user or this machine cannot do that.
+struct Contained {
+    unshare: Child,
+    /// As it is here.
+    pid: String,
+}
+
+impl Contained {
+    fn start(jre: &Jre, folder: &Path) -> Result<Option<Contained>> {
+        if !getuid().is_root() {
+            println!("not run: this is for root");
+            return Ok(None);
+        }
+        let java = jre.java();
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
+        unshare.args(["mount --bind own /tmp && exec \"$@\"", "sh"]).arg(java.get_program());
+        unshare.args(java.get_args()).args(["-cp", "classes", "Attached", "1"]);
+        fs::create_dir(folder.join("own"))?;
+        let mut unshare = unshare
+            .current_dir(folder)
+            .env_remove("XDG_RUNTIME_DIR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(unshare.stdout.take().context("a pipe")?).read_line(&mut line)?;
+        if line != "ready\n" {
+            println!("not run: no namespaces can be made here");
+            return Ok(None);
+        }
+        let id = unshare.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"))?;
+        let pid = children.split_whitespace().next().context("it has forked")?.to_owned();
+        Ok(Some(Contained { unshare, pid }))
+    }
+}
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        let _ = self.unshare.kill();
+        let _ = self.unshare.wait();
+    }
+}
+
+#[test]
+fn a_program_in_namespaces_of_its_own_is_recorded_from_outside() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    // Outside of /tmp, which is another one for it.
+    let shared = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    Command::new("cp").arg("-r").arg(classes()).arg(shared.path().join("classes")).run_quietly()?;
+    let Some(program) = Contained::start(&jre::newest()?, shared.path())? else { return Ok(()) };
+    let call = |words: &[&str]| -> Result<String> {
+        let mut call = subject::call()?;
+        let output = call.current_dir(folder.path()).args(words).output()?;
+        let said = text(&output.stdout) + &text(&output.stderr);
+        ensure!(output.status.success(), "{words:?}: {said}");
+        Ok(said)
+    };
+    let pid = program.pid.as_str();
+    let said = call(&["attach", pid, "--max-pause", "1h"])?;
+    ensure!(said.contains("is recorded: /proc/"), "{said}");
+    for verb in ["status", "threads", "classes", "monitors", "pause", "resume", "gc"] {
+        call(&["ctl", pid, verb])?;
+    }
+    call(&["ctl", pid, "snapshot", "/tmp/snapshot.iprof"])?;
+    call(&["view", pid, "--html", "page.html"])?;
+    call(&["ctl", pid, "stop"])?;
+    // Again, and until it is over.
+    let said = call(&["attach", pid, "--max-pause", "1h", "--for", "200ms", "--report", "xprof"])?;
+    ensure!(said.contains("recording has ended") && said.contains("Attached.recurse"), "{said}");
+    Ok(())
+}
