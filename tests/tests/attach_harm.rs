@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -130,6 +130,36 @@ fn a_recording_ends_with_whoever_waits_for_its_end() -> Result<()> {
     program.end()?;
     assert_eq!(entries_of(&program.recorded("a.iprof")?, "Attached.leaf"), 7);
     Ok(())
+}
+
+/// Clocks of threads that signals come from.
+fn sampled_threads(program: &Program) -> Result<usize> {
+    let folder = PathBuf::from(format!("/proc/{}", program.pid()));
+    let timers = fs::read_to_string(folder.join("timers"))?.matches("ID: ").count();
+    let files = fs::read_dir(folder.join("fd"))?.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+    Ok(timers + files.filter(|file| file.to_string_lossy().contains("perf_event")).count())
+}
+
+#[test]
+fn no_thread_is_sampled_when_nobody_waits_any_more() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "1"], None)?;
+    let mut attach = program
+        .call(&["attach", &program.pid(), "--max-pause", "1h", "--for", "1h", "--timing", "samples"])?
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let end = Instant::now() + LONG;
+    while sampled_threads(&program)? == 0 {
+        ensure!(Instant::now() < end && attach.try_wait()?.is_none(), "{}", program.stderr());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    attach.kill()?;
+    attach.wait()?;
+    while sampled_threads(&program)? > 0 {
+        ensure!(Instant::now() < end, "threads are sampled: {}", program.stderr());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    is_as_before(&mut program, "samples")
 }
 
 #[test]
