@@ -57,17 +57,22 @@ pub(super) struct Class {
     pub(super) visited: bool,
 }
 
+/// The name of a class by its signature, as class files and HotSpot's own dumps have it: `com/acme/Foo`, `[I`; a hidden class's has a `+`.
+pub(super) fn name(signature: &[u8]) -> Vec<u8> {
+    let mut name = match signature {
+        [b'L', inner @ .., b';'] => inner.to_vec(),
+        other => other.to_vec(),
+    };
+    if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
+        name[dot] = b'+';
+    }
+    name
+}
+
 impl Class {
-    /// As class files and HotSpot's own dumps have it: `com/acme/Foo`, `[I`; a hidden class's has a `+`.
+    /// See [`name`].
     pub(super) fn name(&self) -> Vec<u8> {
-        let mut name = match self.signature.as_slice() {
-            [b'L', inner @ .., b';'] => inner.to_vec(),
-            other => other.to_vec(),
-        };
-        if let Some(dot) = name.iter().rposition(|byte| *byte == b'.') {
-            name[dot] = b'+';
-        }
-        name
+        name(&self.signature)
     }
 
     /// Where an instance record has the value of a field.

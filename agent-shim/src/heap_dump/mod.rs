@@ -31,7 +31,7 @@ pub(crate) use biographies::Biographies;
 use classes::Classes;
 pub(crate) use holders::search as search_holders;
 use output::Output;
-use record::{Body, Texts};
+use record::Texts;
 use stacks::Stacks;
 use std::path::{Path, PathBuf};
 use tags::Tags;
@@ -227,13 +227,7 @@ fn write_contexts<'a>(
         }
         let next = (by_name.len() + classes.len() + gone.len()) as u32 + 1;
         *gone.entry(name.to_vec()).or_insert_with(|| {
-            let text = texts.id(name, output);
-            let body = Body::default()
-                .u4(next)
-                .u8(u64::MAX / tags::ALIGNMENT * tags::ALIGNMENT - u64::from(next) * tags::ALIGNMENT)
-                .u4(record::NO_TRACE)
-                .u8(text);
-            output.record(record::LOAD_CLASS, &body.0);
+            stacks::write_absent_class(next, name, texts, output);
             next
         })
     };

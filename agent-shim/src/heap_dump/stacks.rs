@@ -1,5 +1,6 @@
 //! Stack frames and traces: those of the threads, and those of the contexts in which objects were made.
 
+use super::classes;
 use super::output::Output;
 use super::record::{self, Body, NO_TRACE, Texts};
 use super::tags::{self, Tags};
@@ -22,6 +23,13 @@ struct Thread {
     trace: u32,
     /// From the top.
     methods: Vec<MethodId>,
+}
+
+/// A class without an object in the dump: frames name it.
+pub(super) fn write_absent_class(serial: u32, name: &[u8], texts: &mut Texts, output: &mut Output) {
+    let id = u64::MAX / tags::ALIGNMENT * tags::ALIGNMENT - u64::from(serial) * tags::ALIGNMENT;
+    let text = texts.id(name, output);
+    output.record(record::LOAD_CLASS, &Body::default().u4(serial).u8(id).u4(NO_TRACE).u8(text).0);
 }
 
 /// The threads and traces that have numbers.
@@ -51,6 +59,13 @@ impl Stacks {
     ) -> Result<(), crate::jvmti::JvmtiError> {
         let mut methods: HashMap<MethodId, [u64; 4]> = HashMap::new();
         let mut frames: HashMap<(MethodId, i64), u64> = HashMap::new();
+        // Of classes that were loaded, or methods whose class was unloaded, since the classes were listed: no other numbers are so high.
+        let mut absent = u32::MAX;
+        let mut write_absent = |name: &[u8], texts: &mut Texts, output: &mut Output| {
+            write_absent_class(absent, name, texts, output);
+            absent -= 1;
+            u64::from(absent + 1)
+        };
         for Stack { thread, frames: stack, .. } in jvmti.all_stacks(MOST_FRAMES, jni)? {
             let mut tag = jvmti.tag(&thread).unwrap_or(0);
             if tags::id(tag) == 0 {
@@ -66,12 +81,23 @@ impl Stacks {
                     continue;
                 }
                 let texts_of = methods.entry(key.0).or_insert_with(|| {
-                    let Ok((name, descriptor, _)) = jvmti.method(key.0) else { return [0; 4] };
-                    let Ok(class) = jvmti.declaring_class(key.0, jni) else { return [0; 4] };
+                    let method = jvmti.method(key.0).ok();
+                    let Some(((name, descriptor, _), class)) =
+                        method.zip(jvmti.declaring_class(key.0, jni).ok())
+                    else {
+                        let text = texts.id(b"unknown", output);
+                        return [text, text, 0, write_absent(b"unknown", texts, output)];
+                    };
                     let source = jvmti.class_source(&class);
                     let source = source.map_or(0, |name| texts.id(name.as_bytes(), output));
                     let tag = jvmti.tag(&class).unwrap_or(0);
-                    let serial = tags::class_index(tag).map_or(0, |index| index as u64 + 1);
+                    let serial = match tags::class_index(tag) {
+                        Some(index) => index as u64 + 1,
+                        None => {
+                            let name = classes::name(&jvmti.raw_signature(&class).unwrap_or_default());
+                            write_absent(&name, texts, output)
+                        }
+                    };
                     jni.forget(class);
                     [
                         texts.id(name.as_bytes(), output),
