@@ -104,6 +104,16 @@ fn what_user_code_does_not_take_is_the_kernels() {
 }
 
 #[test]
+fn where_the_signal_was_taken_no_context_has_a_time() {
+    let model = model(written(&ThreadSamples { signal_taken: true, ..of_thread(400) }));
+    assert_eq!(at(&model, "p main (not attributed)", "running"), 400e6);
+    for path in ["p main", "p main m1", "p main m1 m2", "p main m1 m9"] {
+        assert_eq!((at(&model, path, "running"), at(&model, path, "samples")), (0.0, 0.0), "{path}");
+    }
+    assert_eq!(at(&model, "p main", "probes"), 0.0);
+}
+
+#[test]
 fn cpu_time_without_a_sample_is_not_lost() {
     let mut writer = Writer::new();
     writer.samples("main", &program(), &[9], &of_thread(400));

@@ -106,3 +106,5 @@ pub const LINK: u32 = 1 << 31;
 pub const THREAD_SAMPLES_REGION: u64 = 128;
 /// Of a thread's samples: they meet it only in user code.
 pub const USER_ONLY: u32 = 1;
+/// Flag of thread samples: another handler had the signal at the end.
+pub const SIGNAL_TAKEN: u32 = 2;

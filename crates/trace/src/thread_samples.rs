@@ -1,6 +1,6 @@
 //! What a sampler has noted of a thread beside the samples of its contexts.
 
-use crate::format::USER_ONLY;
+use crate::format::{SIGNAL_TAKEN, USER_ONLY};
 
 /// What makes samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,8 @@ pub struct ThreadSamples {
     pub source: SampleSource,
     /// Samples meet the thread only in user code: CPU time that they leave is the kernel's.
     pub user_only: bool,
+    /// Another handler had the signal at the end: samples are missing, and nobody knows which.
+    pub signal_taken: bool,
     /// CPU time of the thread since its first event, ns.
     pub cpu_ns: u64,
     /// Samples that met the recorder's probes.
@@ -64,10 +66,12 @@ impl ThreadSamples {
     pub(crate) fn decode(header: [u64; 2], body: [u64; 8]) -> ThreadSamples {
         let [period_ns, source_flags] = header;
         let [_, cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, _] = body;
+        let has = |flag: u32| (source_flags >> 32) as u32 & flag != 0;
         ThreadSamples {
             period_ns,
             source: SampleSource::new(source_flags as u32),
-            user_only: (source_flags >> 32) as u32 & USER_ONLY != 0,
+            user_only: has(USER_ONLY),
+            signal_taken: has(SIGNAL_TAKEN),
             cpu_ns,
             in_probes,
             in_no_call,
@@ -80,7 +84,8 @@ impl ThreadSamples {
     /// Words of the header, and the body.
     #[doc(hidden)]
     pub fn encode(&self) -> ([u64; 2], [u64; 8]) {
-        let flags = if self.user_only { u64::from(USER_ONLY) } else { 0 };
+        let flag = |is: bool, flag: u32| if is { u64::from(flag) } else { 0 };
+        let flags = flag(self.user_only, USER_ONLY) | flag(self.signal_taken, SIGNAL_TAKEN);
         let ThreadSamples { cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, .. } = *self;
         (
             [self.period_ns, flags << 32 | u64::from(self.source.number())],
@@ -98,6 +103,7 @@ impl ThreadSamples {
         if self.period_ns == 0 {
             (self.period_ns, self.source, self.user_only) = (other.period_ns, other.source, other.user_only);
         }
+        self.signal_taken |= other.signal_taken;
         self.each(other, u64::saturating_add);
     }
 

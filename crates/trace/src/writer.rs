@@ -291,6 +291,7 @@ mod tests {
             period_ns: 1_000_000,
             source: SampleSource::Timer,
             user_only: true,
+            signal_taken: true,
             cpu_ns: 90_000_000,
             in_probes: 11,
             in_no_call: 7,

@@ -8,6 +8,7 @@ fn of_thread() -> ThreadSamples {
         period_ns: 1_000_000,
         source: SampleSource::Perf,
         user_only: true,
+        signal_taken: true,
         cpu_ns: 50_000_000,
         in_probes: 20,
         in_no_call: 3,

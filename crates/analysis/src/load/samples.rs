@@ -105,6 +105,12 @@ pub(super) fn add(
     let tree = thread.tree.as_ref().unwrap_or(&none);
     let of_thread = thread.samples.unwrap_or_default();
     let all = of_contexts(tree).saturating_add(of_thread.outside());
+    // Samples are missing, and nobody knows which: where the time went is not known.
+    let is_lost = of_thread.signal_taken;
+    let [in_no_call, in_probes, unattributed] = match is_lost {
+        true => [0, 0, all],
+        false => [of_thread.in_no_call, of_thread.in_probes, of_thread.unattributed],
+    };
     let mut worth = Worth { each: worth(thread, all, period(profile)), samples: 0, given: 0.0 };
     let mut add = |model: &mut Arcflow, at: NodeId, samples: u64, column: usize| {
         let ns = worth.take(samples);
@@ -114,13 +120,13 @@ pub(super) fn add(
         ns
     };
     let running: Vec<f64> = (tree.nodes.iter().zip(place.nodes))
-        .map(|(node, &at)| add(model, at, node.samples, columns.running))
+        .map(|(node, &at)| add(model, at, if is_lost { 0 } else { node.samples }, columns.running))
         .collect();
-    add(model, place.thread, of_thread.in_no_call, columns.running);
-    let probes = add(model, place.thread, of_thread.in_probes, columns.probes);
-    if of_thread.unattributed > 0 {
+    add(model, place.thread, in_no_call, columns.running);
+    let probes = add(model, place.thread, in_probes, columns.probes);
+    if unattributed > 0 {
         let at = row(model, place.thread, UNKNOWN);
-        add(model, at, of_thread.unattributed, columns.running);
+        add(model, at, unattributed, columns.running);
     }
     let left = (of_thread.cpu_ns as f64 - worth.given).max(0.0);
     if left > 0.0 {
