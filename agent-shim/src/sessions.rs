@@ -159,7 +159,7 @@ pub(crate) fn admit(options: &Options) -> Result<Admission, String> {
     }
     let is_tree = given(keys::RECORD).is_none_or(|word| word == "tree");
     let tree =
-        [given(keys::TIMING).unwrap_or("auto"), given(keys::CPU).unwrap_or("false")].map(str::to_owned);
+        [given(keys::TIMING).unwrap_or("samples"), given(keys::CPU).unwrap_or("false")].map(str::to_owned);
     if let (true, Some(first)) = (is_tree, &history.tree)
         && *first != tree
     {

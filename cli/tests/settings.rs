@@ -62,7 +62,7 @@ fn options() -> Vec<(&'static str, Value, [&'static str; 3], [Value; 3])> {
         ),
         (
             "timing",
-            json!("auto"),
+            json!("samples"),
             ["\"every:64\"", "every:8", "all"],
             [json!("every:64"), json!("every:8"), json!("all")],
         ),

@@ -548,7 +548,7 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
     for (options, reason) in [
         (&["--monitors"][..], "threads: this was recorded in this program before"),
         (&["--heap", "objects"], "heap: this was recorded in this program before"),
-        (&["--timing", "all"], "the first recording of this program had timing=auto"),
+        (&["--timing", "all"], "the first recording of this program had timing=samples"),
         (&["--clock", "monotonic"], "the recorder keeps the clock"),
     ] {
         let said = program.refused(options)?;

@@ -216,11 +216,13 @@ fn contexts_have_their_own_counts_beyond_what_an_int_holds() -> Result<()> {
         let base = found.iter().find(|(path, _)| path.ends_with(&ends)).map(|(_, base)| &base[0]);
         assert_eq!(base, Some(&Value::from(of(n))), "{caller}: {found:?}");
     }
-    // Times of such a run are not corrected: nobody knows what the counting took.
+    // Nobody knows what the counting took.
     let report = subject::call()?.arg("report").arg(&profile).run_quietly()?;
     let report = String::from_utf8(report.stdout)?;
     ensure!(
-        report.contains("executed instructions were counted, and how long that took is not known"),
+        report.contains(
+            "executed instructions were counted; how long that took is not known, and is in these times"
+        ),
         "{report}"
     );
     Ok(())

@@ -57,6 +57,15 @@ impl Program {
         self.run(java)
     }
 
+    /// Profiles of all ways to record it.
+    fn doors(&self, jdk: &Jdk) -> Result<[(&'static str, PathBuf); 3]> {
+        Ok([
+            ("rewritten", self.rewritten(jdk, &[])?),
+            ("agent", self.under_the_agent(jdk, "timing=auto")?),
+            ("samples", self.under_the_agent(jdk, "")?),
+        ])
+    }
+
     fn run(&self, mut java: Command) -> Result<PathBuf> {
         let folder = tempfile::tempdir_in(self.folder.path())?.keep();
         java.arg(self.main).current_dir(&folder).run_quietly()?;
@@ -99,9 +108,13 @@ fn figure(report: &Value, resource: &str, function: Option<&str>) -> Result<f64>
 /// The whole is the sum of its parts, and `waiting` at least what the program waits for; it runs for less than it waits.
 fn is_separated(report: &Value, least: f64, what: &str) -> Result<()> {
     ensure!(report["balance"]["holds"] == true && report["invariants"]["hold"] == true, "{what}: {report}");
-    let [wall, running, waiting] = ["wall", "running", "waiting"].map(|name| figure(report, name, None));
-    let (wall, running, waiting) = (wall?, running?, waiting?);
-    ensure!(wall == running + waiting, "{what}: {wall} is not {running} + {waiting}");
+    let [running, waiting] = ["running", "waiting"].map(|name| figure(report, name, None));
+    let (running, waiting) = (running?, waiting?);
+    // The running time of samples is not what the clock leaves.
+    if figure(report, "samples", None).is_err() {
+        let wall = figure(report, "wall", None)?;
+        ensure!(wall == running + waiting, "{what}: {wall} is not {running} + {waiting}");
+    }
     ensure!(waiting >= least, "{what}: {waiting} ns waiting, not {least}");
     ensure!(running < waiting, "{what}: {running} ns running, {waiting} ns waiting");
     Ok(())
@@ -126,11 +139,9 @@ fn a_program_that_waits_does_not_run() -> Result<()> {
     let program = Program::new("Waiting", 8)?;
     for jdk in &program.jdks {
         let plain = report(&program.rewritten(jdk, &["--transform", "method-events,thread-links"])?)?;
-        for (door, profile) in
-            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk, "")?)]
-        {
+        for (door, profile) in program.doors(jdk)? {
             let what = format!("{door}, Java {}", jdk.release()?);
-            let report = report(&profile)?;
+            let (report, is_sampled) = (report(&profile)?, door == "samples");
             // main sleeps three times and waits once; select and park. When the others begin to wait is up to the machine.
             is_separated(&report, 6.0 * WAIT, &what)?;
             for (call, least) in [
@@ -146,12 +157,17 @@ fn a_program_that_waits_does_not_run() -> Result<()> {
                 let [waiting, running] =
                     ["waiting", "running"].map(|name| figure(&report, name, Some(call)).unwrap_or(-1.0));
                 let is_enough = waiting > 0.0 && waiting >= least * WAIT;
-                ensure!(is_enough && running == 0.0, "{what}: {call} {waiting} {running}");
+                // The kernel works, too, where a thread begins to wait.
+                let most = if is_sampled { 0.1 * WAIT } else { 0.0 };
+                ensure!(is_enough && running <= most, "{what}: {call} {waiting} {running}");
             }
             ensure!(figure(&report, "waiting", Some("Waiting.main("))? == 0.0, "{what}: main");
             assert_eq!(counts(&report)?, counts(&plain)?, "{what}: the methods are counted as without waits");
             let text = text(&profile)?;
             for fact in ["elapsed", "thread time", "running", "waiting"] {
+                if is_sampled && fact == "thread time" {
+                    continue;
+                }
                 let is_it =
                     |line: &str| line.starts_with(fact) || fact == "thread time" && is_thread_time(line);
                 ensure!(text.lines().any(is_it), "{what}: no {fact} in {text}");
@@ -202,9 +218,7 @@ fn a_thousand_virtual_threads_wait() -> Result<()> {
         println!("not run: no compiler for virtual threads");
     }
     for jdk in &program.jdks {
-        for (door, profile) in
-            [("rewritten", program.rewritten(jdk, &[])?), ("agent", program.under_the_agent(jdk, "")?)]
-        {
+        for (door, profile) in program.doors(jdk)? {
             is_separated(&report(&profile)?, 1000.0 * 0.99 * 100e6, &format!("{door}, {}", jdk.release()?))?;
         }
     }

@@ -121,7 +121,7 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "MODE", value_parser = words::<Record>(), env = "INSTRUMENT_RECORD", hide_env_values = true)]
     record: Option<Record>,
 
-    /// Where times come from: auto (default), all, every:N, or samples
+    /// Where times come from: samples (default), auto, all, or every:N
     ///
     /// samples: a timer in the CPU time of each thread says where it runs, a thousand times a second, and whether that is the program or a probe.
     /// No clock is read at calls, but at those that wait. It needs `instrument run` or `attach`; a rewritten jar by itself times calls as auto.
@@ -243,7 +243,7 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
         ids: opts.ids.or(ids),
         runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
         record,
-        timing: opts.timing.or(config.timing).unwrap_or(Timing::Auto),
+        timing: opts.timing.or(config.timing).unwrap_or(Timing::Samples),
         roots,
         regions,
         own_calls: None,

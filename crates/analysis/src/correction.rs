@@ -91,6 +91,14 @@ fn counts_lines(profile: &Profile) -> bool {
     selections.into_iter().any(counts)
 }
 
+/// What was counted beside calls, by instructions among those of the program: a word for it, and what to say.
+pub(crate) fn counted(profile: &Profile, tree: &Tree) -> Option<(&'static str, &'static str)> {
+    if tree.nodes.iter().any(|node| node.bytecodes > 0) {
+        return Some(("bytecodes", "executed instructions were counted"));
+    }
+    counts_lines(profile).then_some(("lines", "executions of lines were counted"))
+}
+
 /// Why the times of a profile cannot be corrected; nothing if they can.
 pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
     // Where only some calls are timed, the time of one context is an estimate, and no evidence.
@@ -98,13 +106,8 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
         profile.copies.values().any(|copy| copy.properties.get("timing").is_some_and(|how| how != "all"));
     let found = profile.threads.iter().find_map(|thread| {
         let tree = thread.tree.as_ref().filter(|tree| !tree.nodes.is_empty())?;
-        if tree.nodes.iter().any(|node| node.bytecodes > 0) {
-            let reason = "executed instructions were counted, and how long that took is not known";
-            return Some(("bytecodes", reason.into()));
-        }
-        if counts_lines(profile) {
-            let reason = "executions of lines were counted, and how long that took is not known";
-            return Some(("lines", reason.into()));
+        if let Some((cause, what)) = counted(profile, tree) {
+            return Some((cause, format!("{what}, and how long that took is not known")));
         }
         match cost(profile, thread) {
             None => Some((

@@ -226,7 +226,7 @@ impl Settings {
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
-        if self.timing != Timing::Auto && ![Record::Tree, Record::Off].contains(&self.record) {
+        if self.timing != Timing::Samples && ![Record::Tree, Record::Off].contains(&self.record) {
             return Err(usage(format!("--timing {} is for --record tree", self.timing)));
         }
         for root in &self.roots {

@@ -41,7 +41,7 @@ keys! {
     NAME = "name", Recorder: "what reports call the process, and the first part of the profile's name";
     LABELS = "labels", Recorder: "what the process belongs to, for export --format parquet: service=shop,build=abc; a comma, an equals sign or a blank in a value is written as % and two hexadecimal digits";
     RECORD = "record", Recorder: "off, counts, tree (default) or trace";
-    TIMING = "timing", Recorder: "where the times of a tree come from: timed calls: auto (default), all, every:N; or samples";
+    TIMING = "timing", Recorder: "where the times of a tree come from: samples (default), or timed calls: auto, all, every:N";
     CPU = "cpu", Recorder: "true: CPU time of every call is recorded";
     LIMIT = "limit", Recorder: "the profile grows no larger than this: bytes, or a number with k, m or g; off";
     DEPTH = "depth", Recorder: "frames deeper than this are not contexts of their own (2000)";

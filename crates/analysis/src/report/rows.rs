@@ -7,12 +7,15 @@ use crate::model::{Arcflow, Kind};
 use crate::text::{grouped, quantity};
 use crate::uncertainty::Uncertainty;
 
+/// So many rows a table has where there are as many functions, be it that no sample met them.
+const FEW: usize = 10;
+
 /// Consumers to print, and what was left out.
 pub(crate) struct Rows {
     pub(crate) ids: Vec<FunctionId>,
     /// Below the share that is asked for.
     pub(crate) below: usize,
-    /// Those that no sample met, nor what they called, in words.
+    /// Those without a row that no sample met, nor what they called, in words.
     pub(crate) unmet: Option<String>,
     /// Past the number of rows that is asked for.
     pub(crate) past: usize,
@@ -35,9 +38,9 @@ impl Rows {
         let mut ids: Vec<_> = arcs.ids().filter(wanted).collect();
         // How much of a share they have is not known.
         let folds = options.format == Format::Text && options.select.is_none();
-        let unmet = match resource.filter(|_| folds && options.prune > 0.0) {
+        let mut unmet = match resource.filter(|_| folds && options.prune > 0.0) {
             Some(r) => take_unmet(model, arcs, r, &mut ids),
-            None => None,
+            None => Vec::new(),
         };
         let all = ids.len();
         if let Some(r) = resource {
@@ -45,6 +48,11 @@ impl Rows {
             ids.retain(|&id| arcs.self_cum(id)[r] >= least);
         }
         let below = all - ids.len();
+        // A short program is not an empty table: what was called most is there.
+        let calls = |id: FunctionId| arcs.function(id).calls;
+        unmet.sort_by(|&(a, _), &(b, _)| calls(b).cmp(&calls(a)).then_with(|| name(a).cmp(name(b))));
+        let room = FEW.min(options.top.unwrap_or(FEW)).saturating_sub(ids.len()).min(unmet.len());
+        ids.extend(unmet.drain(..room).map(|(id, _)| id));
         let key = |id: FunctionId| match (sort, resource) {
             (Sort::Name, _) => 0.0,
             (Sort::Calls, _) | (_, None) => arcs.function(id).calls as f64,
@@ -61,6 +69,11 @@ impl Rows {
         let kept = options.top.unwrap_or(usize::MAX).min(ids.len());
         let past = ids.len() - kept;
         ids.truncate(kept);
+        let unmet = resource.and_then(|r| {
+            let (_, bound) = unmet.first()?;
+            let contexts = unmet.iter().map(|&(id, _)| u64::from(arcs.function(id).contexts)).sum();
+            Some(self::unmet(contexts, *bound, &model.resources()[r].unit))
+        });
         Rows { ids, below, unmet, past }
     }
 
@@ -85,20 +98,19 @@ impl Rows {
     }
 }
 
-/// Takes out what no sample met, where times are samples.
-fn take_unmet(model: &Arcflow, arcs: &Arcs, r: usize, ids: &mut Vec<FunctionId>) -> Option<String> {
+/// Takes out what no sample met, where times are samples, and what each of them is less than.
+fn take_unmet(model: &Arcflow, arcs: &Arcs, r: usize, ids: &mut Vec<FunctionId>) -> Vec<(FunctionId, f64)> {
     let uncertain = Uncertainty::of(model, r);
-    let (mut contexts, mut all) = (0, None);
+    let bound = |id: FunctionId| {
+        uncertain.bound(arcs.self_cum(id)).filter(|_| arcs.function(id).kind != Kind::Process)
+    };
+    let mut unmet = Vec::new();
     ids.retain(|&id| {
-        let function = arcs.function(id);
-        let bound = uncertain.bound(arcs.self_cum(id)).filter(|_| function.kind != Kind::Process);
-        if bound.is_some() {
-            contexts += u64::from(function.contexts);
-            all = bound;
-        }
+        let bound = bound(id);
+        unmet.extend(bound.map(|bound| (id, bound)));
         bound.is_none()
     });
-    all.map(|bound| unmet(contexts, bound, &model.resources()[r].unit))
+    unmet
 }
 
 /// Contexts that no sample met: together they are below the bound of one of them.

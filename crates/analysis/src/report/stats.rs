@@ -94,42 +94,45 @@ fn waiting(model: &Arcflow) -> Option<HashMap<&str, f64>> {
 }
 
 /// Rows of running time. Where single calls are not known none was timed.
-fn of_samples<'a>(model: &'a Arcflow, calls: &HashMap<String, CallTimes>) -> Vec<Row<'a>> {
+fn of_samples<'a>(model: &'a Arcflow, calls: &'a HashMap<String, CallTimes>) -> Vec<Row<'a>> {
     let Some(r) = model.resource(RUNNING) else { return Vec::new() };
-    let uncertain = Uncertainty::of(model, r);
-    let (cum, width, waiting) = (model.cum(), model.resources().len(), waiting(model));
+    let (cum, width) = (model.cum(), model.resources().len());
     // A call within a call of the same method counts for itself, as in every row of this table.
-    let mut sums: HashMap<_, (u64, Vec<f64>)> = HashMap::new();
+    let mut sums: HashMap<&str, (u64, Vec<f64>)> = HashMap::new();
     for (i, node) in model.nodes().iter().enumerate().filter(|(_, node)| node.kind == Kind::Method) {
-        let (calls, sum) = sums.entry(node.consumer).or_insert_with(|| (0, vec![0.0; width]));
+        let (calls, sum) = sums.entry(model.name(node.consumer)).or_insert_with(|| (0, vec![0.0; width]));
         *calls = calls.saturating_add(node.n);
         sum.iter_mut().zip(&cum[i * width..][..width]).for_each(|(sum, value)| *sum += value);
     }
-    let row = |(consumer, (met, sum)): (_, (u64, Vec<f64>))| {
-        let name = model.name(consumer);
-        let known = calls.get(name).copied().unwrap_or_default();
+    let (uncertain, waiting) = (Uncertainty::of(model, r), waiting(model));
+    let row = |name: &'a str, met: u64, sum: Option<&Vec<f64>>, known: &CallTimes| {
         let timed = |value: f64| (known.timed > 0 && value.is_finite()).then_some(value);
-        let total = sum[r];
-        let average = (met > 0 && total > 0.0).then(|| total / met as f64);
+        let total = sum.map(|sum| sum[r]);
         Row {
             name,
             calls: met,
             ended: known.ended,
             timed: Some(known.timed),
-            bound: uncertain.bound(&sum),
+            bound: sum.and_then(|sum| uncertain.bound(sum)),
             figures: [
-                Some(total),
+                total,
                 timed(known.min),
                 timed(known.max),
-                average,
+                total.filter(|&total| met > 0 && total > 0.0).map(|total| total / met as f64),
                 known.deviation().filter(|_| known.timed > 0),
                 None,
-                uncertain.cum(&sum).map(|error| error.total()),
-                waiting.as_ref().map(|waiting| waiting.get(name).copied().unwrap_or(0.0)),
+                sum.and_then(|sum| uncertain.cum(sum)).map(|error| error.total()),
+                sum.and(waiting.as_ref()).map(|waiting| waiting.get(name).copied().unwrap_or(0.0)),
             ],
         }
     };
-    sums.into_iter().map(row).collect()
+    if calls.is_empty() {
+        let none = CallTimes::default();
+        return sums.iter().map(|(name, (met, sum))| row(name, *met, Some(sum), &none)).collect();
+    }
+    // Some are not in a merged tree: their times are not known here.
+    let of_model = |name: &str| sums.get(name).map(|(_, sum)| sum);
+    calls.iter().map(|(name, known)| row(name, known.calls, of_model(name), known)).collect()
 }
 
 fn of_calls<'a>(

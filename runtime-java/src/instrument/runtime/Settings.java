@@ -175,12 +175,12 @@ final class Settings {
         return TREE;
     }
 
-    /** Whether times come from samples: if that is asked for, and there is a sampler. */
+    /** Whether times come from samples: where there is a sampler, unless something else is asked for. */
     private static boolean readsSamples(String value, boolean cpu) {
         if ("samples".equals(outside("timing")) && !cpu && !Samples.areAvailable()) {
             Log.say("instrument.timing=samples needs the agent of `instrument run`; timing automatically");
         }
-        return "samples".equals(value) && !cpu && Samples.areAvailable();
+        return (value == null || value.equals("samples")) && !cpu && Samples.areAvailable();
     }
 
     /** CPU time is read at every call: then all of them are timed unless the user says otherwise. */

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::fact;
+use crate::correction;
 use crate::load::samples;
 use crate::model::Arcflow;
 use crate::report::Error;
@@ -37,6 +38,10 @@ pub(crate) struct Sampler {
     threads_without: u64,
     /// Their CPU time, ns.
     without_ns: u64,
+    /// Threads whose signal another handler had at the end: their times are not known.
+    threads_lost: u64,
+    /// What was counted beside calls, whose cost is in the times of the program: bytecodes or lines.
+    counted: Option<&'static str>,
 }
 
 impl Sampler {
@@ -54,11 +59,13 @@ impl Sampler {
                 of.threads_without += 1;
                 of.without_ns += samples.cpu_ns;
             }
+            of.threads_lost += u64::from(samples.signal_taken);
             if samples.period_ns > 0 && !sources.contains(&samples.source) {
                 sources.push(samples.source);
             }
             sum.add(&samples);
         }
+        of.counted = counted(file).map(|(word, _)| word);
         Some(Sampler {
             source: match &sources[..] {
                 [one] => word(*one),
@@ -80,6 +87,12 @@ impl Sampler {
     pub(crate) fn all(session: &Session) -> Vec<Sampler> {
         session.profiles.iter().filter_map(Sampler::of).collect()
     }
+}
+
+/// What was counted by instructions among those of the program.
+fn counted(file: &ProfileFile) -> Option<(&'static str, &'static str)> {
+    let trees = file.profile.threads.iter().filter_map(|thread| thread.tree.as_ref());
+    trees.filter_map(|tree| correction::counted(&file.profile, tree)).next()
 }
 
 fn word(source: SampleSource) -> &'static str {
@@ -122,6 +135,16 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
         let text =
             format!("threads that no sample met: {}, with {time} of CPU time", sampler.threads_without);
         fact(out, "", &text)?;
+    }
+    if sampler.threads_lost > 0 {
+        let text = format!(
+            "another library took the sampler's signal: of {} threads it is not known where their time went",
+            sampler.threads_lost
+        );
+        fact(out, "", &text)?;
+    }
+    if let Some((_, what)) = counted(file) {
+        fact(out, "", &format!("{what}; how long that took is not known, and is in these times"))?;
     }
     if sampler.handler_ns > 0 {
         let time = quantity(sampler.handler_ns as f64, "ns");
