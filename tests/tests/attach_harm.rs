@@ -240,7 +240,7 @@ fn a_program_in_namespaces_of_its_own_is_recorded_from_outside() -> Result<()> {
     call(&["view", pid, "--html", "page.html"])?;
     call(&["ctl", pid, "stop"])?;
     // Again, and until it is over.
-    let said = call(&["attach", pid, "--max-pause", "1h", "--for", "200ms", "--report", "xprof"])?;
+    let said = call(&["attach", pid, "--max-pause", "1h", "--for", "200ms", "--report", "xprof --prune 0"])?;
     ensure!(said.contains("recording has ended") && said.contains("Attached.recurse"), "{said}");
     Ok(())
 }
