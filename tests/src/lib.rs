@@ -15,6 +15,7 @@ pub mod hprof;
 pub mod jre;
 pub mod machine;
 pub mod maven;
+pub mod odd_classes;
 pub mod readers;
 pub mod recorded;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@
 //!
 //! `INSTRUMENT_MUTANTS=N` asks for N changed classes for each jar.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -28,30 +28,33 @@ const GOLDEN_MUTANTS: usize = 6;
 const JARS: [&str; 4] = ["commons-lang3", "kotlinx-coroutines", "xerces-1", "asm"];
 
 /// What is usually inserted, and as much as can be.
-const TRANSFORMS: [Transforms; 3] = [
+pub(crate) const TRANSFORMS: [Transforms; 3] = [
     Transforms { method_events: true, thread_links: true, waits: true, ..Transforms::NONE },
     Transforms { allocation: true, ..Transforms::NONE },
     Transforms::ALL,
 ];
 
 /// A class that was changed.
-struct Subject {
+pub(crate) struct Subject {
     /// What was done to it.
-    what: String,
+    pub(crate) what: String,
     /// The class that it was.
-    name: String,
-    bytes: Vec<u8>,
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether the account names the class, or a method that could have been rewritten.
-fn names(record: &ClassRecord) -> bool {
+/// Of each subject the class that it became, none if it stayed the same; and why some were left as they are, or a method of them.
+pub(crate) type Rewritten = (Vec<Option<Vec<u8>>>, BTreeMap<usize, BTreeSet<Reason>>);
+
+/// Why the class, or a method that could have been rewritten, was left as it is.
+fn reasons(record: &ClassRecord) -> BTreeSet<Reason> {
     let methods = record.methods.iter().filter_map(|method| method.skipped);
-    record.skipped.is_some() || methods.into_iter().any(|reason| reason != Reason::NoCode)
+    record.skipped.into_iter().chain(methods).filter(|&reason| reason != Reason::NoCode).collect()
 }
 
-/// The subjects as they are after rewriting, none where they stay the same; and which of them the account names.
-fn rewritten(subjects: &[Subject], transforms: Transforms) -> (Vec<Option<Vec<u8>>>, BTreeSet<usize>) {
-    let (filter, mut ids, mut named) = (Filter::default(), IdMap::new(), BTreeSet::new());
+/// The subjects after rewriting.
+pub(crate) fn rewritten(subjects: &[Subject], transforms: Transforms) -> Rewritten {
+    let (filter, mut ids, mut named) = (Filter::default(), IdMap::new(), BTreeMap::new());
     let locations: Vec<_> = (0..subjects.len()).map(|number| number.to_string()).collect();
     let classes: Vec<_> = locations
         .iter()
@@ -62,8 +65,9 @@ fn rewritten(subjects: &[Subject], transforms: Transforms) -> (Vec<Option<Vec<u8
     let mut instrumenter = Instrumenter::new(transforms, &filter, &mut ids, Runtime::default());
     // Records come in the order of the classes.
     instrumenter.observe(Box::new(|_, record| {
-        if names(record) {
-            named.insert(number);
+        let reasons = reasons(record);
+        if !reasons.is_empty() {
+            named.insert(number, reasons);
         }
         number += 1;
     }));
@@ -91,7 +95,7 @@ fn changes(
             let Some(bytes) = output else { continue };
             let after = judge(number, bytes);
             let made_valid =
-                !before[number].faults.is_empty() && after.faults.is_empty() && !named.contains(&number);
+                !before[number].faults.is_empty() && after.faults.is_empty() && !named.contains_key(&number);
             let made_invalid = before[number].faults.is_empty() && !after.faults.is_empty();
             if made_valid || made_invalid {
                 if let Some(directory) = std::env::var_os("INSTRUMENT_KEEP") {

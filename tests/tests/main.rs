@@ -53,6 +53,7 @@ mod merge_exports;
 mod merge_partial;
 mod monitors;
 mod native_methods;
+mod odd_classes;
 mod own_calls;
 mod packages;
 mod pauses;

@@ -128,9 +128,7 @@ impl StackMaps {
                         _ => {
                             let pc = u2(item, 1);
                             if !marks.get(usize::from(pc)).is_some_and(|mark| mark.is_new()) {
-                                return Err(fault(
-                                    "an object that is not initialised has no new instruction",
-                                ));
+                                return Err(size("an object that is not initialised has no new instruction"));
                             }
                             Type::uninitialized(u32::from(pc))
                         }

@@ -1,21 +1,78 @@
 //! Whether a class names constants behind the end of its pool.
 //!
 //! The JVM refuses such a class. What a rewriter appends to the pool would stand at these indices, and could make the class valid. Checked is
-//! what HotSpot reads when it loads and verifies a class: the entries of the pool, fields, methods, code, and the attributes of JVMS 4.7 that
-//! name constants. Annotations are not: the JVM does not judge their indices.
+//! what HotSpot reads when it loads and verifies a class: the entries of the pool, fields, methods, code, and attributes where it knows them
+//! ([`indices`]). Everywhere else it skips them, whatever they say. It does not judge the indices of annotations and of MethodParameters.
 
 use crate::class_file::instruction::u2;
 use crate::class_file::{Attributes, ClassFile, CodeAttribute, ConstantPool, Members, Reader};
 use crate::error::ClassError;
 
+/// JVMS table 4.5-A.
+const ACC_STATIC: u16 = 0x8;
+
+/// What an attribute belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Class,
+    Field {
+        is_static: bool,
+    },
+    Method,
+    Code,
+    /// A component of a record.
+    Component,
+}
+
+/// Where the indices of an attribute stand.
+enum Indices {
+    /// So many two-byte items, all of them indices.
+    Items(usize),
+    /// Behind their number rows of `width` two-byte items; those at `places` are indices.
+    Rows {
+        width: usize,
+        places: &'static [usize],
+    },
+    BootstrapMethods,
+    Record,
+}
+
+/// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the attribute there. The frames
+/// of code are in `stack_depth`.
+fn indices(place: Place, major: u16, name: &[u8]) -> Option<Indices> {
+    const CLASSES: Indices = Indices::Rows { width: 1, places: &[0] };
+    const VARIABLES: Indices = Indices::Rows { width: 5, places: &[2, 3] };
+    let (since, indices) = match (place, name) {
+        (Place::Field { is_static: true }, b"ConstantValue") | (Place::Class, b"SourceFile") => {
+            (0, Indices::Items(1))
+        }
+        (Place::Class, b"InnerClasses") => (0, Indices::Rows { width: 4, places: &[0, 1, 2] }),
+        (Place::Method, b"Exceptions") => (0, CLASSES),
+        (Place::Code, b"LocalVariableTable") => (0, VARIABLES),
+        (Place::Code, b"LocalVariableTypeTable") => (49, VARIABLES),
+        (Place::Class | Place::Field { .. } | Place::Method | Place::Component, b"Signature") => {
+            (49, Indices::Items(1))
+        }
+        (Place::Class, b"EnclosingMethod") => (49, Indices::Items(2)),
+        (Place::Class, b"BootstrapMethods") => (51, Indices::BootstrapMethods),
+        (Place::Class, b"NestHost") => (55, Indices::Items(1)),
+        (Place::Class, b"NestMembers") => (55, CLASSES),
+        (Place::Class, b"Record") => (60, Indices::Record),
+        (Place::Class, b"PermittedSubclasses") => (61, CLASSES),
+        _ => return None,
+    };
+    (major >= since).then_some(indices)
+}
+
 pub(super) struct Check<'a> {
     pool: &'a ConstantPool<'a>,
     count: u16,
+    major: u16,
 }
 
 impl<'a> Check<'a> {
-    pub(super) fn new(pool: &'a ConstantPool<'a>) -> Self {
-        Self { pool, count: pool.count() }
+    pub(super) fn new(class: &'a ClassFile<'a>) -> Self {
+        Self { pool: &class.pool, count: class.pool.count(), major: class.major_version }
     }
 
     /// Whether the class names a constant behind the end of its pool. `methods_end`: where its methods end.
@@ -28,9 +85,9 @@ impl<'a> Check<'a> {
             || self.out(class.this_class)
             || self.out(class.super_class)
             || class.interfaces().any(|index| self.out(index))
-            || self.members(class.fields())?
-            || self.members(class.methods())?
-            || self.attributes(Attributes::new(class.bytes, start, count))?)
+            || self.members(class.fields(), |flags| Place::Field { is_static: flags & ACC_STATIC != 0 })?
+            || self.members(class.methods(), |_| Place::Method)?
+            || self.attributes(Place::Class, Attributes::new(class.bytes, start, count))?)
     }
 
     #[inline]
@@ -38,11 +95,11 @@ impl<'a> Check<'a> {
         index >= self.count
     }
 
-    fn members(&self, mut members: Members<'_>) -> Result<bool, ClassError> {
+    fn members(&self, mut members: Members<'_>, place: fn(u16) -> Place) -> Result<bool, ClassError> {
         while let Some(member) = members.next()? {
             if self.out(member.name_index)
                 || self.out(member.descriptor_index)
-                || self.attributes(member.attributes())?
+                || self.attributes(place(member.access_flags), member.attributes())?
             {
                 return Ok(true);
             }
@@ -50,14 +107,14 @@ impl<'a> Check<'a> {
         Ok(false)
     }
 
-    fn attributes(&self, mut attributes: Attributes<'_>) -> Result<bool, ClassError> {
+    fn attributes(&self, place: Place, mut attributes: Attributes<'_>) -> Result<bool, ClassError> {
         while let Some(attribute) = attributes.next()? {
             if self.out(attribute.name_index) {
                 return Ok(true);
             }
             let info = attribute.info;
             let name = self.pool.utf8_or_empty(attribute.name_index);
-            let out = if name == b"Code" {
+            let out = if place == Place::Method && name == b"Code" {
                 match CodeAttribute::parse(&attribute) {
                     Ok(code) => self.code(&code)?,
                     // What cannot be read is refused before and after.
@@ -65,7 +122,7 @@ impl<'a> Check<'a> {
                 }
             } else {
                 // What is cut off is refused before and after.
-                self.attribute(name, info).unwrap_or(false)
+                self.attribute(place, name, info).unwrap_or(false)
             };
             if out {
                 return Ok(true);
@@ -78,22 +135,19 @@ impl<'a> Check<'a> {
         let catches =
             |handler: crate::class_file::exception_table::ExceptionEntry| self.out(handler.catch_type);
         // Its instructions and frames: see `stack_depth`.
-        Ok(code.exception_table.iter().any(catches) || self.attributes(code.attributes.clone())?)
+        Ok(code.exception_table.iter().any(catches)
+            || self.attributes(Place::Code, code.attributes.clone())?)
     }
 
-    /// JVMS 4.7, the attributes that name constants by fixed places.
-    fn attribute(&self, name: &[u8], info: &[u8]) -> Result<bool, ClassError> {
+    fn attribute(&self, place: Place, name: &[u8], info: &[u8]) -> Result<bool, ClassError> {
         let r = &mut Reader::new(info, 0, "attribute_info");
-        match name {
-            b"ConstantValue" | b"Signature" | b"SourceFile" | b"NestHost" => Ok(self.out(r.u2()?)),
-            b"EnclosingMethod" => Ok(self.out(r.u2()?) | self.out(r.u2()?)),
-            b"Exceptions" | b"NestMembers" | b"PermittedSubclasses" => self.rows(r, 1, &[0]),
-            b"InnerClasses" => self.rows(r, 4, &[0, 1, 2]),
-            b"MethodParameters" => {
-                let count = r.u1()?;
-                self.some(r, count.into(), 2, &[0])
+        match indices(place, self.major, name) {
+            None => Ok(false),
+            Some(Indices::Items(items)) => {
+                Ok(r.take(items * 2)?.chunks_exact(2).any(|item| self.out(u2(item, 0))))
             }
-            b"BootstrapMethods" => {
+            Some(Indices::Rows { width, places }) => self.rows(r, width, places),
+            Some(Indices::BootstrapMethods) => {
                 for _ in 0..r.u2()? {
                     let method = r.u2()?;
                     if self.out(method) || self.rows(r, 1, &[0])? {
@@ -102,24 +156,13 @@ impl<'a> Check<'a> {
                 }
                 Ok(false)
             }
-            b"Record" => self.record(r),
-            _ => Ok(false),
+            Some(Indices::Record) => self.record(r),
         }
     }
 
     /// Rows of `width` two-byte items, after their number; those at `places` are indices.
     fn rows(&self, r: &mut Reader<'_>, width: usize, places: &[usize]) -> Result<bool, ClassError> {
-        let count = r.u2()?;
-        self.some(r, count.into(), width, places)
-    }
-
-    fn some(
-        &self,
-        r: &mut Reader<'_>,
-        count: usize,
-        width: usize,
-        places: &[usize],
-    ) -> Result<bool, ClassError> {
+        let count = usize::from(r.u2()?);
         let rows = r.take(count * width * 2)?;
         Ok(rows.chunks_exact(width * 2).any(|row| places.iter().any(|place| self.out(u2(row, place * 2)))))
     }
@@ -134,7 +177,7 @@ impl<'a> Check<'a> {
             for _ in 0..attributes {
                 let (name, length) = (r.u2()?, r.u4()?);
                 let info = r.take(length as usize)?;
-                if self.out(name) || self.attribute(self.pool.utf8_or_empty(name), info)? {
+                if self.out(name) || self.attribute(Place::Component, self.pool.utf8_or_empty(name), info)? {
                     return Ok(true);
                 }
             }

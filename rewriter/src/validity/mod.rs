@@ -35,7 +35,7 @@ impl Validity {
         class: &ClassFile<'_>,
         methods_end: usize,
     ) -> Result<Option<Reason>, ClassError> {
-        if Check::new(&class.pool).leads_out(class, methods_end)? {
+        if Check::new(class).leads_out(class, methods_end)? {
             return Ok(Some(Reason::BadConstantIndex));
         }
         self.depth.begin_class(&class.pool);

@@ -111,7 +111,8 @@ impl StackDepth {
                 }
                 let out = |item: &[u8]| item[0] == verification_type::OBJECT && u2(item, 1) >= pool.count();
                 if types(frame.stack).chain(types(frame.locals)).any(out) {
-                    return Some(Reason::BadConstantIndex);
+                    // HotSpot may find another fault first, and ask the old verifier.
+                    return Some(if follows { Reason::BadStackMap } else { Reason::BadConstantIndex });
                 }
                 if !follows {
                     if depth > max {

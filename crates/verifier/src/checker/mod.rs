@@ -145,7 +145,10 @@ impl<'c, 'a, 'p> Checker<'c, 'a, 'p> {
         maps.clear();
         let table =
             find_attribute(code.attributes.clone(), &self.class.pool, b"StackMapTable").map_err(read)?;
-        if let Some(table) = table {
+        // HotSpot takes an empty attribute for none, and in Java 25 one that begins with no frames.
+        let is_none =
+            |info: &[u8]| info.is_empty() || self.jvm.newest_major >= 69 && info.starts_with(&[0, 0]);
+        if let Some(table) = table.filter(|table| !is_none(table.info)) {
             let first = (&*frame, used);
             maps.read(table.info, self.class, &code, first, marks, &mut self.constants, self.universe)?;
         }

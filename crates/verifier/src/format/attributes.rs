@@ -167,9 +167,13 @@ pub fn of_class(class: &ClassFile<'_>, most_bootstrap: Option<u16>) -> Check {
 fn inner_classes(class: &ClassFile<'_>, attribute: &Attribute<'_>) -> Check {
     let (pool, what) = (&class.pool, "InnerClasses");
     let count = attribute.info.get(..2).map_or(0, |count| usize::from(u2(count, 0)));
-    length(attribute, 2 + 8 * count, b"InnerClasses")?;
+    let end = 2 + 8 * count;
+    // In older classes what is behind the rows is skipped.
+    if class.major_version >= 49 || attribute.info.len() < end {
+        length(attribute, end, b"InnerClasses")?;
+    }
     let rows =
-        attribute.info[2..].chunks_exact(8).map(|row| [u2(row, 0), u2(row, 2), u2(row, 4), u2(row, 6)]);
+        attribute.info[2..end].chunks_exact(8).map(|row| [u2(row, 0), u2(row, 2), u2(row, 4), u2(row, 6)]);
     let mut all: Vec<[u16; 4]> = Vec::with_capacity(count);
     for row @ [inner, outer, name, given] in rows {
         class_at(pool, inner, what)?;
