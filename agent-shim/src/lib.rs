@@ -38,6 +38,7 @@ mod jvmti;
 mod live;
 mod load_event;
 mod load_hook;
+mod mappings;
 mod method_ids;
 mod monitors;
 mod native_methods;

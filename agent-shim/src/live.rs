@@ -10,7 +10,8 @@ use crate::running::Open;
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
 use crate::{
-    Agent, INSIDE, Live, attended, heap, load_hook, monitors, native_methods, place_on_stack, subgraph,
+    Agent, INSIDE, Live, attended, heap, load_hook, mappings, monitors, native_methods, place_on_stack,
+    subgraph,
 };
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling, sessions};
@@ -39,7 +40,7 @@ pub(crate) fn go_live(
         if let Some(early) = &agent.early {
             early.append_runtime(jvmti).then_some(())?;
         }
-        heap::register(jni).then_some(())?;
+        (heap::register(jni) && mappings::register(jni)).then_some(())?;
         let at_once = attached || agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
         export_memory(jvmti, jni);
         let live = match LIVE.get() {

@@ -132,6 +132,40 @@ fn a_recording_ends_with_whoever_waits_for_its_end() -> Result<()> {
     Ok(())
 }
 
+/// Bytes of address space, and mappings of profiles.
+fn mapped(program: &Program) -> Result<(u64, usize)> {
+    let folder = PathBuf::from(format!("/proc/{}", program.pid()));
+    let status = fs::read_to_string(folder.join("status"))?;
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).context("VmSize")?;
+    let size: u64 = size.split_whitespace().next().context("kB")?.parse()?;
+    let profiles = fs::read_to_string(folder.join("maps"))?.matches(".iprof").count();
+    Ok((size << 10, profiles))
+}
+
+/// Without a garbage collection: none has to come.
+#[test]
+fn a_recording_that_has_ended_is_not_mapped() -> Result<()> {
+    for jre in jre::all()? {
+        let flags = ["-Xmx256m", "-XX:+UseSerialGC"];
+        let mut program = Program::start(&jre, &flags, &["Attached", "1"], None)?;
+        let mut first = None;
+        for round in 0..8 {
+            program.attached(&["-o", "a.iprof"])?;
+            program.run("call 10")?;
+            ensure!(mapped(&program)?.1 > 0, "it is not recorded");
+            program.stop()?;
+            let (size, profiles) = mapped(&program)?;
+            ensure!(profiles == 0, "Java {}: {profiles} mappings", jre.version);
+            fs::remove_file(program.at("a.iprof"))?;
+            let first = *first.get_or_insert(size);
+            // Other threads of the virtual machine come and go.
+            ensure!(size < first + (512 << 20), "Java {}, round {round}: {first}, then {size}", jre.version);
+        }
+        program.end()?;
+    }
+    Ok(())
+}
+
 /// Clocks of threads that signals come from.
 fn sampled_threads(program: &Program) -> Result<usize> {
     let folder = PathBuf::from(format!("/proc/{}", program.pid()));

@@ -74,16 +74,24 @@ impl<'a> Jni<'a> {
         if method.descriptor != "()[B" {
             return None;
         }
-        // SAFETY: the method takes nothing and returns an array of bytes, as long as what is copied out of it.
+        // SAFETY: the method takes nothing and returns an array of bytes.
+        let reference = unsafe { self.raw_call_static_object_method(method.class.0, method.id, null()) };
+        if self.failed() || reference.is_null() {
+            return None;
+        }
+        let array = Object { reference, scope: PhantomData };
+        let bytes = self.bytes(&array);
+        self.forget(array);
+        bytes
+    }
+
+    /// What an array of bytes has, which the object must be.
+    pub(crate) fn bytes(&self, array: &Object<'_>) -> Option<Vec<u8>> {
+        // SAFETY: an array of bytes, as long as what is copied out of it.
         unsafe {
-            let array = self.raw_call_static_object_method(method.class.0, method.id, null());
-            if self.failed() || array.is_null() {
-                return None;
-            }
-            let length = self.raw_get_array_length(array);
+            let length = self.raw_get_array_length(array.reference);
             let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-            self.raw_get_byte_array_region(array, 0, length, bytes.as_mut_ptr());
-            self.raw_delete_local_ref(array);
+            self.raw_get_byte_array_region(array.reference, 0, length, bytes.as_mut_ptr());
             (!self.failed()).then_some(bytes)
         }
     }

@@ -130,15 +130,17 @@ impl<'a> Jni<'a> {
         (!self.failed() && !reference.is_null()).then_some(Weak(reference))
     }
 
+    /// Whether the object of a weak reference is gone.
+    pub(crate) fn is_collected(&self, weak: &Weak) -> bool {
+        // SAFETY: both are references or null.
+        unsafe { self.raw_is_same_object(weak.0, null_mut()) != 0 }
+    }
+
     /// Whether the weak reference is to this object; none: its object is gone.
     pub(crate) fn is_same_weak(&self, object: &Object<'a>, weak: &Weak) -> Option<bool> {
-        // SAFETY: all are references or null.
-        unsafe {
-            if self.raw_is_same_object(weak.0, null_mut()) != 0 {
-                return None;
-            }
-            Some(self.raw_is_same_object(object.reference, weak.0) != 0)
-        }
+        // SAFETY: both are references or null.
+        let is_same = || unsafe { self.raw_is_same_object(object.reference, weak.0) != 0 };
+        (!self.is_collected(weak)).then(is_same)
     }
 
     /// Gives a weak reference back.

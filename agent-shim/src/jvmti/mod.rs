@@ -191,6 +191,7 @@ functions! { Jni, JNI_FUNCTIONS;
     226 NewWeakGlobalRef raw_new_weak_global_ref(object: *mut c_void) -> *mut c_void;
     227 DeleteWeakGlobalRef raw_delete_weak_global_ref(object: *mut c_void);
     228 ExceptionCheck raw_exception_check() -> u8;
+    229 NewDirectByteBuffer raw_new_direct_byte_buffer(address: *mut c_void, capacity: i64) -> *mut c_void;
     230 GetDirectBufferAddress raw_get_direct_buffer_address(buffer: *mut c_void) -> *mut c_void;
     231 GetDirectBufferCapacity raw_get_direct_buffer_capacity(buffer: *mut c_void) -> i64;
     233 GetModule raw_get_module(class: *mut c_void) -> *mut c_void;

@@ -72,6 +72,20 @@ impl Jni<'_> {
         }
     }
 
+    /// Registers what the recorder maps by: `map(byte[], long, long, int)`, which returns a buffer of bytes, and `end(long)`.
+    pub(crate) fn register_mappings(
+        &self,
+        class: &str,
+        map: unsafe extern "system" fn(Environment, *mut c_void, *mut c_void, i64, i64, c_int) -> *mut c_void,
+        end: unsafe extern "system" fn(Environment, *mut c_void, i64),
+    ) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            self.register(class, "map", c"([BJJI)Ljava/nio/ByteBuffer;", map as *const c_void)
+                && self.register(class, "end", c"(J)V", end as *const c_void)
+        }
+    }
+
     /// Registers a static native method that takes an int, a long and two booleans, and returns a boolean.
     pub(crate) fn register_place(
         &self,

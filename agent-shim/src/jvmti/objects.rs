@@ -32,6 +32,11 @@ impl Object<'_> {
     pub(crate) fn is_null(&self) -> bool {
         self.reference.is_null()
     }
+
+    /// The reference, as a native method returns it.
+    pub(crate) fn into_raw(self) -> *mut c_void {
+        self.reference
+    }
 }
 
 impl<'a> Jvmti<'a> {
@@ -80,6 +85,17 @@ impl<'a> Jvmti<'a> {
 }
 
 impl<'a> Jni<'a> {
+    /// A buffer of memory at an address, which it does not keep. None: there is an exception, which is pending.
+    ///
+    /// # Safety
+    /// The memory is there as long as anybody has the buffer.
+    pub(crate) unsafe fn direct_buffer(&self, address: usize, length: usize) -> Option<Object<'a>> {
+        let (memory, length) = (std::ptr::with_exposed_provenance_mut(address), i64::try_from(length).ok()?);
+        // SAFETY: the memory is there, see above.
+        let reference = unsafe { self.raw_new_direct_byte_buffer(memory, length) };
+        (!reference.is_null()).then_some(Object { reference, scope: PhantomData })
+    }
+
     /// The class of an object.
     pub(crate) fn class_of(&self, object: &Object<'_>) -> Object<'a> {
         // SAFETY:

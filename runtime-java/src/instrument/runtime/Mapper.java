@@ -8,6 +8,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.charset.Charset;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -70,7 +71,7 @@ final class Mapper {
         return operation.result();
     }
 
-    /** Nobody needs the file any more; what is mapped stays. */
+    /** Nobody needs the file any more; what Java has mapped stays. */
     void close() {
         try {
             channel.close();
@@ -164,10 +165,13 @@ final class Mapper {
                 if (fills || stem != null) {
                     fill(offset, offset + length);
                 }
-                if (keepsEnd) {
-                    mapBehindEnd();
-                } else if (!fills) {
-                    mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+                if (!fills) {
+                    mapped = file.mapByAgent(offset, length);
+                    if (mapped == null && keepsEnd) {
+                        mapBehindEnd();
+                    } else if (mapped == null) {
+                        mapped = file.channel.map(FileChannel.MapMode.READ_WRITE, offset, length);
+                    }
                 }
                 done = true;
                 sound = true;
@@ -251,6 +255,12 @@ final class Mapper {
                 }
             }
         }
+    }
+
+    /** Null: there is no agent, or it cannot. */
+    private MappedByteBuffer mapByAgent(long offset, int length) {
+        byte[] name = Mappings.here ? path.toString().getBytes(Charset.forName("UTF-8")) : null;
+        return name == null ? null : (MappedByteBuffer) Mappings.map(name, nonce, offset, length);
     }
 
     private void reopen() throws IOException {

@@ -266,10 +266,13 @@ final class ProfileFile {
         }
     }
 
-    /** The recording is over: the file grows no more, and nobody else in this process joins it. */
-    void close() {
+    /** The recording is over: the file grows no more, is mapped no more, and nobody else in this process joins it. */
+    synchronized void close() {
         failed = true;
         mapper.close();
+        if (Mappings.here) {
+            Mappings.end(header.get(Format.END));
+        }
         synchronized (PROPERTY) {
             try {
                 String value = System.getProperty(PROPERTY);
