@@ -92,6 +92,6 @@ class TreeView {
 
 /** A field of RFC 4180; what a spreadsheet would take for a formula is text. */
 function csvField(text) {
-  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,6 +1,7 @@
 //! Questions to a dataset of many profiles, which DuckDB answers: the files of `crates/fleet/sql`.
 
 use anyhow::{Context, Result, anyhow, bail};
+use instrument_analysis::report::is_formula;
 use instrument_messages::usage;
 use instrument_names::printable::printable;
 use instrument_names::word::words;
@@ -117,7 +118,7 @@ pub fn ask(opts: &Request, script: String, program: &Path, out: impl Write) -> R
     let errors = child.stderr.take().context("duckdb has no standard error")?;
     let complaining = std::thread::spawn(move || said(errors));
     let answer = child.stdout.take().context("duckdb has no standard output")?;
-    let printed = print(answer, opts.form != Form::Text, out);
+    let printed = print(answer, opts.form, out);
     let status = child.wait().context("waiting for duckdb")?;
     let complaint = complaining.join().map_err(|_| anyhow!("reading what duckdb says failed"))?;
     if !status.success() || !complaint.trim().is_empty() {
@@ -150,12 +151,20 @@ fn start(opts: &Request, program: &Path) -> Result<std::process::Child> {
     })
 }
 
-/// Prints an answer. Names in it come from programs: in text, control characters must not reach a terminal.
-fn print(answer: impl Read, is_for_programs: bool, mut out: impl Write) -> io::Result<()> {
+/// Prints an answer. Names in it come from programs: in text, control characters must not reach a terminal, and in a table no formula a
+/// spreadsheet.
+fn print(answer: impl Read, form: Form, mut out: impl Write) -> io::Result<()> {
     let mut answer = BufReader::new(answer);
-    if is_for_programs {
-        io::copy(&mut answer, &mut out)?;
-        return out.flush();
+    match form {
+        Form::Csv => {
+            formulas_as_text(answer, &mut out)?;
+            return out.flush();
+        }
+        Form::Json | Form::Sql => {
+            io::copy(&mut answer, &mut out)?;
+            return out.flush();
+        }
+        Form::Text => {}
     }
     let mut line = Vec::new();
     while answer.read_until(b'\n', &mut line)? > 0 {
@@ -164,6 +173,33 @@ fn print(answer: impl Read, is_for_programs: bool, mut out: impl Write) -> io::R
         line.clear();
     }
     out.flush()
+}
+
+/// Copies a CSV table. What a spreadsheet would take for a formula becomes text, as in [`field`](instrument_analysis::report::field).
+fn formulas_as_text(table: impl BufRead, out: &mut impl Write) -> io::Result<()> {
+    let (mut field, mut is_quoted) = (Vec::new(), false);
+    let mut put = |field: &mut Vec<u8>| {
+        let text = field.strip_prefix(b"\"").unwrap_or(field);
+        out.write_all(&field[..field.len() - text.len()])?;
+        if is_formula(text.strip_suffix(b"\"").unwrap_or(text)) {
+            out.write_all(b"'")?;
+        }
+        out.write_all(text)?;
+        field.clear();
+        Ok(())
+    };
+    for byte in table.bytes() {
+        let byte = byte?;
+        is_quoted ^= byte == b'"';
+        if !is_quoted && matches!(byte, b',' | b'\n') {
+            put(&mut field)?;
+            field.push(byte);
+            put(&mut field)?;
+        } else {
+            field.push(byte);
+        }
+    }
+    put(&mut field)
 }
 
 /// What DuckDB says on standard error, as far as anybody would read it.
@@ -260,4 +296,16 @@ fn quoted(text: &str) -> String {
 pub fn day(text: &str) -> Result<String, String> {
     let is_day = humantime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_ok();
     if is_day { Ok(text.to_owned()) } else { Err("a day is written 2026-11-24".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_table_has_no_formulas() {
+        let table = "name,=n,delta\n=1+1,2,-3\n\"@a,b\",\"=\"\"x\"\"\",+1.5e3\r\n\"a\n=b\",-x,\n,-1";
+        let mut out = Vec::new();
+        super::formulas_as_text(table.as_bytes(), &mut out).unwrap();
+        let expected = "name,'=n,delta\n'=1+1,2,-3\n\"'@a,b\",\"'=\"\"x\"\"\",+1.5e3\r\n\"a\n=b\",'-x,\n,-1";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
 }

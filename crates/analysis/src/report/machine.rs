@@ -140,8 +140,43 @@ pub(crate) fn csv_figures(shown: &[usize], base: &[f64], cum: &[f64]) -> String 
     shown.iter().map(|&r| format!(",{},{}", number(base[r]), number(cum[r]))).collect()
 }
 
-/// A field of a CSV table (RFC 4180), safe for a terminal.
+/// A field of a CSV table (RFC 4180), safe for a terminal. What a spreadsheet would take for a formula begins with `'`, which makes it text:
+/// names may come from whoever sends requests to the program.
 pub fn field(text: &str) -> String {
     let text = printable(text);
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
+    let mark = if is_formula(text.as_bytes()) { "'" } else { "" };
+    if text.contains([',', '"']) {
+        format!("\"{mark}{}\"", text.replace('"', "\"\""))
+    } else {
+        format!("{mark}{text}")
+    }
+}
+
+/// Whether a spreadsheet takes a text for a formula. A number is none.
+pub fn is_formula(text: &[u8]) -> bool {
+    let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.trim_end().parse::<f64>().is_ok());
+    matches!(text, [b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r', _, ..]) && !is_number()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field;
+
+    #[test]
+    fn no_field_is_a_formula() {
+        for (text, expected) in [
+            ("=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""),
+            ("=1+1", "'=1+1"),
+            ("+1-x", "'+1-x"),
+            ("-x,y", "\"'-x,y\""),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1+1", "\\u0009=1+1"),
+            ("-5", "-5"),
+            ("a=1", "a=1"),
+            ("-", "-"),
+            ("", ""),
+        ] {
+            assert_eq!(field(text), expected, "{text:?}");
+        }
+    }
 }

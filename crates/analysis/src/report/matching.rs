@@ -5,8 +5,7 @@ use std::io::Write;
 use serde_json::json;
 
 use super::aligned::Aligned;
-use super::{Error, Format};
-use instrument_names::printable::printable;
+use super::{Error, Format, field};
 
 use crate::merge::{AllStages, Numbers, Offsets, Peer, Reason};
 use crate::text::quantity;
@@ -190,10 +189,9 @@ fn clocks(out: &mut dyn Write, names: &[String], offsets: &Offsets) -> Result<()
 }
 
 fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), Error> {
-    let quoted = |name: &str| format!("\"{}\"", printable(name).replace('"', "\"\""));
     writeln!(out, "process,side,peer,outcome,calls")?;
     for (&(client, server), calls) in &numbers.matched {
-        let (client, server) = (quoted(&names[client]), quoted(&names[server]));
+        let (client, server) = (field(&names[client]), field(&names[server]));
         let hows = [("return", calls.by_return), ("place", calls.by_place), ("ports", calls.by_ports)];
         for (how, count) in hows.into_iter().filter(|(_, count)| *count > 0) {
             writeln!(out, "{client},made,{server},by-{how},{count}")?;
@@ -201,8 +199,8 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), E
         }
     }
     for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
-        let peer = other_side(peer, names, numbers).map_or_else(String::new, quoted);
-        writeln!(out, "{},{},{peer},{},{calls}", quoted(&names[party]), side(is_made), reason.word())?;
+        let peer = other_side(peer, names, numbers).map_or_else(String::new, field);
+        writeln!(out, "{},{},{peer},{},{calls}", field(&names[party]), side(is_made), reason.word())?;
     }
     Ok(())
 }

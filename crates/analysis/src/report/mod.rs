@@ -50,7 +50,7 @@ pub mod xarc;
 pub mod xprof;
 pub mod xtree;
 
-pub use machine::field;
+pub use machine::{field, is_formula};
 
 use crate::model::{Arcflow, Kind};
 use crate::thread_time::ThreadTime;
