@@ -6,6 +6,7 @@
 //! | [`server`] | the page on the loopback address, made anew as the profile grows, and what it asks for more of |
 //! | [`top`] | hot methods and threads on a terminal |
 
+mod connections;
 mod html;
 mod moments;
 pub mod page;

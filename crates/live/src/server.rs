@@ -4,6 +4,7 @@
 //! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be the address that was
 //! printed, and a request that says that another origin made it is refused.
 
+use crate::connections;
 use crate::moments::Moments;
 use crate::page::{self, Served};
 use anyhow::{Context, Result, anyhow};
@@ -122,11 +123,11 @@ pub fn serve(
         let (made, moments) = (Mutex::new(made), Mutex::default());
         let page = Page { server, listener, host, path, made, moments };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
-        let interrupted = async {
+        tokio::spawn(connections::serve(socket, router, connections::MOST, connections::TO_ASK));
+        if tokio::signal::ctrl_c().await.is_err() {
             // Without a handler the signal ends the process as usual.
-            let _ = tokio::signal::ctrl_c().await;
-        };
-        axum::serve(socket, router).with_graceful_shutdown(interrupted).await?;
+            std::future::pending::<()>().await;
+        }
         Ok(())
     })
 }
