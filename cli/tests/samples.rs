@@ -90,8 +90,8 @@ fn documents_have_bounds_of_what_no_sample_met() {
     };
     let rare = row("rare");
     assert_eq!((&rare["base"][0], &rare["cum"][0]), (&0.into(), &0.into()));
-    // 559 samples, and 0.6 ms more: Wilson's bound of none is 3.84 of 562.84.
-    assert_eq!(rare["base_below"][0], 3_819_475);
+    // 1,000 samples, and 0.6 ms more: Wilson's bound of none is 3.84 of 1,003.84.
+    assert_eq!(rare["base_below"][0], 3_830_999);
     assert_eq!(row("work")["base_below"], serde_json::Value::Null);
     let report = dir.line("report --json a.iprof").expect(0).json();
     assert_eq!(report["recording"]["probes_ns"], 441 * MS);
@@ -117,6 +117,19 @@ fn two_runs_of_samples_are_compared_by_their_numbers() {
     assert_eq!((&json["methods_changed"], &json["methods_not_told_apart"]), (&2.into(), &2.into()));
     let other = dir.line("diff a.iprof c.iprof").expect(1);
     insta::assert_snapshot!("diff_of_samples", format!("{}\n{}", same.stdout, other.stdout));
+}
+
+/// The interval of a part is that of its share of all samples, not of its share of itself.
+#[test]
+fn what_is_seen_by_itself_is_as_sure_as_in_the_whole() {
+    let dir = Dir::new();
+    dir.write("a.iprof", profile(344, 200));
+    let line = |text: String| text.lines().rfind(|line| line.ends_with("a.Shop.work()")).unwrap().to_owned();
+    // 544 of 1,000 samples: +- 1.96 sqrt(0.544 * 0.456 / 1000) / 0.544.
+    for report in ["xprof", "xtree --focus **.Shop#work()"] {
+        let line = line(text(&dir, &format!("{report} a.iprof")));
+        assert!(line.contains(" 544.0 ms   5.7 "), "{report}: {line}");
+    }
 }
 
 #[test]

@@ -106,6 +106,13 @@ pub struct Window {
     pub length: u64,
 }
 
+/// All samples of a model, those in probes too, and the CPU time that they stand for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sampled {
+    pub(crate) samples: f64,
+    pub(crate) ns: f64,
+}
+
 /// The model. Figures are `f64`: whole numbers up to 2^53 are exact, sums of them too.
 #[derive(Debug, Clone)]
 pub struct Arcflow {
@@ -119,6 +126,8 @@ pub struct Arcflow {
     pub correction: Correction,
     /// The time that the figures are of, if that is not the whole life of the process.
     pub window: Option<Window>,
+    /// Where this is a part of a model: sums of that model, which say how sure a share of samples is.
+    pub(crate) whole: Option<Sampled>,
     resources: Vec<Resource>,
     names: Vec<String>,
     by_name: HashMap<String, Consumer>,
@@ -141,6 +150,7 @@ impl Arcflow {
             origins: Origins::default(),
             correction: Correction::None,
             window: None,
+            whole: None,
             base: vec![0.0; resources.len()],
             resources,
             names: Vec::new(),
@@ -187,7 +197,23 @@ impl Arcflow {
     /// An empty model of the same resources that calls things as this one does.
     #[must_use]
     pub fn emptied(&self) -> Arcflow {
-        self.emptied_with(self.resources.clone())
+        let mut model = self.emptied_with(self.resources.clone());
+        model.whole = self.sampled();
+        model
+    }
+
+    /// Sums of the model, or of the one that it is a part of, if its times are samples.
+    pub(crate) fn sampled(&self) -> Option<Sampled> {
+        let sums = || {
+            let (running, samples) = (self.resource("running")?, self.resource("samples")?);
+            let sum = |r: usize| self.ids().map(|id| self.base(id)[r]).sum();
+            let (samples, running): (f64, f64) = (sum(samples), sum(running));
+            // Of samples in probes their time is known: each sample is a share of all of them.
+            let probes = self.resource("probes").map_or(0.0, sum);
+            let all = if running > 0.0 { samples * (1.0 + probes / running) } else { samples };
+            Some(Sampled { samples: all, ns: running + probes })
+        };
+        self.whole.or_else(sums)
     }
 
     /// The same of other resources.

@@ -48,17 +48,17 @@ struct Samples {
     running: usize,
     /// Index of the numbers of samples.
     samples: usize,
-    /// All samples.
+    /// All samples, those in probes too.
     all: f64,
-    /// All running time, ns.
+    /// The CPU time that they stand for, ns.
     total: f64,
 }
 
 impl Samples {
     fn of(model: &Arcflow) -> Option<Samples> {
         let (running, samples) = (model.resource(RUNNING)?, model.resource("samples")?);
-        let sum = |r: usize| model.ids().map(|id| model.base(id)[r]).sum();
-        Some(Samples { running, samples, all: sum(samples), total: sum(running) })
+        let whole = model.sampled()?;
+        Some(Samples { running, samples, all: whole.samples, total: whole.ns })
     }
 
     /// Half the width of the interval of a figure, of which `noise` is a part that no sample met.

@@ -152,7 +152,8 @@ fn calls_that_block_are_timed_without_those_within() {
 #[test]
 fn the_error_of_a_time_is_that_of_its_own_number_of_samples() {
     let model = model(written(&of_thread(400)));
-    let (all, cum) = (100.0, model.cum());
+    // Those in probes, too: what is a share of the CPU time.
+    let (all, cum) = (200.0, model.cum());
     let running = Uncertainty::of(&model, 0);
     let figures = |of: &str| {
         let id = model.ids().find(|&id| model.name(model.node(id).consumer) == of).unwrap();
@@ -161,7 +162,7 @@ fn the_error_of_a_time_is_that_of_its_own_number_of_samples() {
     };
     let half = |met: f64| {
         let [low, high] = wilson(met, all);
-        (high - low) / 2.0 * 200e6
+        (high - low) / 2.0 * 400e6
     };
     let near = |error: f64, expected: f64| assert!((error - expected).abs() < 1.0, "{error} {expected}");
     let (base, with_callees) = figures("m1");
@@ -172,7 +173,7 @@ fn the_error_of_a_time_is_that_of_its_own_number_of_samples() {
     assert!(error.total() > 4e6 && !error.hides(4e6));
     assert_eq!(running.bound(base), None);
     // The process itself does nothing.
-    near(running.bound(figures("p").0).unwrap(), wilson(0.0, all)[1] * 200e6);
+    near(running.bound(figures("p").0).unwrap(), wilson(0.0, all)[1] * 400e6);
     assert_eq!(running.base(figures("p").0), None);
 }
 

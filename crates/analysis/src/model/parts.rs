@@ -56,6 +56,7 @@ impl Arcflow {
             origins: self.origins.clone(),
             correction: self.correction.clone(),
             window: self.window,
+            whole: self.whole,
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),
             by_name: self.by_name.clone(),
