@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use instrument_names::printable::printable_bytes;
-use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
+use instrument_rewriter::archive::{Contents, ErrorKind, Limits};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 const MAX_NESTING: usize = 4;
 /// The largest entry that is read, in bytes.
 const MAX_ENTRY: u64 = 1 << 30;
-/// No deflate stream grows by more than this factor: a larger claim is a lie.
-const MAX_EXPANSION: u64 = 1032;
 
 /// What an address names.
 pub enum Input {
@@ -28,7 +26,7 @@ pub enum Input {
 /// A directory or archive: its entries in order (a directory's: sorted).
 pub struct Tree {
     entries: Vec<Entry>,
-    zip: Option<ZipArchive<Box<dyn ReaderAt>>>,
+    zip: Option<Contents>,
 }
 
 /// A file in a [`Tree`].
@@ -42,7 +40,8 @@ pub struct Entry {
 
 enum Place {
     File(PathBuf),
-    Zip { wayfinder: ZipArchiveEntryWayfinder, method: CompressionMethod, crc: u32 },
+    /// Its index in the archive.
+    Zip(usize),
 }
 
 impl Input {
@@ -70,15 +69,14 @@ impl Input {
         if path.is_dir() {
             return Tree::of_directory(path).map(Self::Tree);
         }
-        let file = std::fs::File::open(path)?;
+        let mut file = std::fs::File::open(path)?;
         let length = file.metadata()?.len();
-        let mut magic = Vec::new();
-        (&file).take(4).read_to_end(&mut magic)?;
-        if magic == [0xca, 0xfe, 0xba, 0xbe] || path.extension().is_some_and(|e| e == "class") {
-            ensure!(length <= MAX_ENTRY, "too large for a class file: {length} bytes");
-            return Ok(Self::File(std::fs::read(path)?));
-        }
-        Tree::of_zip(Box::new(rawzip::FileReader::from(file)), length).map(Self::Tree)
+        let mut bytes = Vec::new();
+        (&file).take(4).read_to_end(&mut bytes)?;
+        let is_class = bytes == [0xca, 0xfe, 0xba, 0xbe] || path.extension().is_some_and(|e| e == "class");
+        ensure!(!is_class || length <= MAX_ENTRY, "too large for a class file: {length} bytes");
+        file.read_to_end(&mut bytes)?;
+        if is_class { Ok(Self::File(bytes)) } else { Tree::of_archive(bytes).map(Self::Tree) }
     }
 }
 
@@ -112,34 +110,22 @@ impl Tree {
     }
 
     /// Opens an archive that lies in memory.
+    ///
+    /// # Errors
+    /// It is none, or one that is refused as an input.
     pub fn of_archive(bytes: Vec<u8>) -> Result<Self> {
-        let length = bytes.len() as u64;
-        Self::of_zip(Box::new(bytes), length)
-    }
-
-    fn of_zip(reader: Box<dyn ReaderAt>, length: u64) -> Result<Self> {
-        let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
-        let zip = ZipLocator::new()
-            .locate_in_reader(reader, &mut buffer, length)
-            .map_err(|(_, error)| error)
+        let zip = Contents::open(bytes, &Limits::default())
             .context("neither a class file nor a readable archive")?;
         let mut entries = Vec::new();
-        let mut seen: HashMap<Vec<u8>, usize> = HashMap::new();
-        let mut records = zip.entries(&mut buffer);
-        while let Some(record) = records.next_entry().context("broken central directory")? {
+        let mut seen: HashMap<&[u8], usize> = HashMap::new();
+        for (i, listed) in zip.entries().iter().enumerate() {
             // A directory's name ends with a slash; with data it is a file all the same.
-            if record.is_dir() && record.uncompressed_size_hint() == 0 {
+            if listed.name.ends_with(b"/") && listed.size() == 0 {
                 continue;
             }
-            let path = record.file_path();
-            let name = path.as_bytes();
-            let duplicate = seen.entry(name.to_vec()).or_default();
-            let (method, crc) = (record.compression_method(), record.crc32());
-            entries.push(Entry {
-                name: printable_bytes(name),
-                duplicate: *duplicate,
-                place: Place::Zip { wayfinder: record.wayfinder(), method, crc },
-            });
+            let duplicate = seen.entry(&listed.name).or_default();
+            let name = printable_bytes(&listed.name);
+            entries.push(Entry { name, duplicate: *duplicate, place: Place::Zip(i) });
             *duplicate += 1;
         }
         Ok(Self { entries, zip: Some(zip) })
@@ -156,36 +142,50 @@ impl Tree {
     }
 
     fn read_unnamed(&self, entry: &Entry) -> Result<Vec<u8>> {
-        let (zip, wayfinder, method, crc) = match (&entry.place, &self.zip) {
-            (Place::Zip { wayfinder, method, crc }, Some(zip)) => (zip, *wayfinder, *method, *crc),
-            (Place::File(path), _) => {
-                let length = path.metadata()?.len();
-                ensure!(length <= MAX_ENTRY, "too large: {length} bytes");
-                return Ok(std::fs::read(path)?);
-            }
-            (Place::Zip { .. }, None) => bail!("the entry belongs to another archive"),
-        };
-        let size = wayfinder.uncompressed_size_hint();
+        let size = self.size(entry)?;
         ensure!(size <= MAX_ENTRY, "too large: {size} bytes");
-        let mut packed = Vec::new();
-        zip.get_entry(wayfinder)?.reader().take(MAX_ENTRY).read_to_end(&mut packed)?;
-        let bytes = match method {
-            CompressionMethod::STORE => packed,
-            CompressionMethod::DEFLATE => {
-                ensure!(
-                    size <= packed.len() as u64 * MAX_EXPANSION,
-                    "claims {size} bytes, which it cannot hold"
-                );
-                let mut bytes = vec![0; size as usize];
-                let length = libdeflater::Decompressor::new().deflate_decompress(&packed, &mut bytes)?;
-                bytes.truncate(length);
-                bytes
+        Ok(match (&entry.place, &self.zip) {
+            (Place::File(path), _) => std::fs::read(path)?,
+            (Place::Zip(i), Some(zip)) => zip.read(zip.entries().get(*i).context(FOREIGN)?)?,
+            (Place::Zip(_), None) => bail!(FOREIGN),
+        })
+    }
+
+    /// Bytes that an entry claims to have.
+    fn size(&self, entry: &Entry) -> Result<u64> {
+        Ok(match (&entry.place, &self.zip) {
+            (Place::File(path), _) => path.metadata()?.len(),
+            (Place::Zip(i), Some(zip)) => zip.entries().get(*i).context(FOREIGN)?.size(),
+            (Place::Zip(_), None) => bail!(FOREIGN),
+        })
+    }
+}
+
+const FOREIGN: &str = "the entry belongs to another archive";
+
+/// Bytes that may still be read of archives and what is nested in them: as many as [`Limits`] allow for their length.
+struct Left(u64);
+
+impl Left {
+    /// A file on disk comes in.
+    fn add(&mut self, length: u64) {
+        let Limits { total, total_per_input_byte, .. } = Limits::default();
+        self.0 = self.0.saturating_add(total).saturating_add(length.saturating_mul(total_per_input_byte));
+    }
+
+    /// Reads an entry.
+    fn read(&mut self, tree: &Tree, entry: &Entry) -> Result<Vec<u8>> {
+        let size = tree.size(entry).with_context(|| entry.name.clone())?;
+        match &entry.place {
+            Place::File(_) => self.add(size),
+            Place::Zip(_) => {
+                let left = self.0.checked_sub(size);
+                self.0 = left.with_context(|| {
+                    format!("{}: the uncompressed size of all entries is past what the length of the archive allows", entry.name)
+                })?;
             }
-            method => bail!("compression method {method} is not supported"),
-        };
-        ensure!(bytes.len() as u64 == size, "holds {} bytes instead of {size}", bytes.len());
-        ensure!(rawzip::crc32(&bytes) == crc, "CRC does not match");
-        Ok(bytes)
+        }
+        tree.read(entry)
     }
 }
 
@@ -207,7 +207,11 @@ pub fn classes_of(
 ) -> Result<()> {
     match Input::open(address)? {
         Input::File(bytes) => visit(Class { address, bytes: &bytes }),
-        Input::Tree(tree) => classes_of_tree(address, &tree, 0, wanted, visit),
+        Input::Tree(tree) => {
+            let mut left = Left(0);
+            left.add(tree.zip.as_ref().map_or(0, Contents::length));
+            classes_of_tree(address, &tree, 0, &mut left, wanted, visit)
+        }
     }
 }
 
@@ -215,6 +219,7 @@ fn classes_of_tree(
     address: &str,
     tree: &Tree,
     depth: usize,
+    left: &mut Left,
     wanted: &dyn Fn(&str) -> bool,
     visit: &mut dyn FnMut(Class<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -222,18 +227,24 @@ fn classes_of_tree(
         let inner = join(address, tree, &entry.name);
         if let Some(stem) = entry.name.strip_suffix(".class") {
             if wanted(class_path_name(stem)) {
-                let bytes = tree.read(entry).with_context(|| address.to_owned())?;
+                let bytes = left.read(tree, entry).with_context(|| address.to_owned())?;
                 visit(Class { address: &inner, bytes: &bytes })?;
             }
         } else if is_archive_name(&entry.name) && depth < MAX_NESTING {
-            let bytes = tree.read(entry).with_context(|| address.to_owned())?;
-            // What only is named like an archive holds no classes.
-            if let Ok(nested) = Tree::of_archive(bytes) {
-                classes_of_tree(&inner, &nested, depth + 1, wanted, visit)?;
+            let bytes = left.read(tree, entry).with_context(|| address.to_owned())?;
+            match Tree::of_archive(bytes) {
+                Ok(nested) => classes_of_tree(&inner, &nested, depth + 1, left, wanted, visit)?,
+                // What only is named like an archive holds no classes.
+                Err(error) if is_no_archive(&error) => {}
+                Err(error) => return Err(error.context(inner)),
             }
         }
     }
     Ok(())
+}
+
+fn is_no_archive(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ErrorKind::NotAnArchive | ErrorKind::Malformed { .. }))
 }
 
 /// The address of an entry.
@@ -298,7 +309,41 @@ mod tests {
         bytes[at] = b'x';
         let tree = Tree::of_archive(bytes).unwrap();
         let error = tree.read(&tree.entries()[0]).unwrap_err();
-        assert_eq!(format!("{error:#}"), "a: CRC does not match");
+        assert!(format!("{error:#}").starts_with("a: "), "{error:#}");
+        assert!(matches!(error.downcast_ref(), Some(ErrorKind::Crc { .. })), "{error:#}");
+    }
+
+    /// Two entries with the same data: it is inflated as often as it is named.
+    fn overlapping() -> Vec<u8> {
+        let mut bytes = archive(&[("a/A.class", &[0; 1000]), ("a/B.class", &[0; 1000])]);
+        let headers: Vec<usize> =
+            bytes.windows(4).enumerate().filter(|(_, w)| w == b"PK\x01\x02").map(|(at, _)| at).collect();
+        // The place of the first one's local header, which is named as the second one then.
+        bytes.copy_within(headers[0] + 42..headers[0] + 46, headers[1] + 42);
+        bytes
+    }
+
+    #[test]
+    fn refuses_what_a_rewriter_refuses_also_where_it_is_nested() {
+        let directory = tempfile::tempdir().unwrap();
+        let jar = directory.path().join("app.jar");
+        let outer = archive(&[("lib/x.jar", &overlapping()), ("lib/y.jar", b"no archive")]);
+        for (bytes, place) in [(overlapping(), ""), (outer, "!lib/x.jar")] {
+            std::fs::write(&jar, bytes).unwrap();
+            let address = jar.to_str().unwrap();
+            let error = classes_of(address, &|_| true, &mut |_| Ok(())).unwrap_err();
+            let (error, expected) = (format!("{error:#}"), format!("{address}{place}: "));
+            assert!(error.starts_with(&expected) && error.ends_with("entries overlap"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_archives_hold_is_as_much_as_their_length_allows() {
+        let tree = Tree::of_archive(archive(&[("a", b"0123456789")])).unwrap();
+        let mut left = Left(19);
+        let mut read = || left.read(&tree, &tree.entries()[0]).map_err(|error| error.to_string());
+        assert!(read().is_ok());
+        assert!(read().unwrap_err().starts_with("a: the uncompressed size of all entries"));
     }
 
     #[test]

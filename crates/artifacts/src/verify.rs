@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// How many classes that were not found are named in text.
 const NAMED: usize = 10;
 
+/// Bytes of classes that are kept at a time.
+const BATCH: usize = 32 << 20;
+
 /// A class that is judged.
 struct Subject {
     address: String,
@@ -90,26 +93,19 @@ impl Judge {
         self.jdk.clone()
     }
 
-    /// Reads and judges all classes of some inputs.
+    /// Reads and judges all classes of some inputs. They are read twice, first for what other classes have to know of them: no more than
+    /// [`BATCH`] bytes of them are kept at a time.
     pub fn all(&self, inputs: &[String]) -> Result<Vec<Judged>> {
-        let mut subjects = Vec::new();
-        for input in inputs {
-            source::classes_of(input, &|_| true, &mut |class| {
-                // The JVM does not look at classes for newer ones.
-                if versioned(class.address).is_none_or(|java| java + 44 <= u32::from(self.jvm.newest_major)) {
-                    subjects
-                        .push(Subject { address: class.address.to_owned(), bytes: class.bytes.to_owned() });
-                }
-                Ok(())
-            })?;
-        }
         let mut places = Places::new(self.jdk.clone());
-        let summaries: Vec<_> = subjects.par_iter().map(|subject| Summary::parse(&subject.bytes)).collect();
         // Versions of a class for some JVMs do not stand in for the class.
         let (mut first, mut last) = (Vec::new(), Vec::new());
-        for (subject, summary) in subjects.iter().zip(summaries) {
-            if versioned(&subject.address).is_some() { &mut last } else { &mut first }.extend(summary);
-        }
+        self.in_batches(inputs, &mut |subjects| {
+            let summaries: Vec<_> =
+                subjects.par_iter().map(|subject| Summary::parse(&subject.bytes)).collect();
+            for (subject, summary) in subjects.iter().zip(summaries) {
+                if versioned(&subject.address).is_some() { &mut last } else { &mut first }.extend(summary);
+            }
+        })?;
         first.into_iter().chain(last).for_each(|class| places.add(Arc::new(class)));
         for address in &self.class_path {
             places.add_all(address)?;
@@ -118,7 +114,34 @@ impl Judge {
             verdict: verifier.verify(&subject.bytes),
             address: subject.address,
         };
-        Ok(subjects.into_par_iter().map_init(|| Verifier::new(&places, self.jvm), judge).collect())
+        let mut judged = Vec::new();
+        self.in_batches(inputs, &mut |subjects| {
+            let verdicts = subjects.into_par_iter().map_init(|| Verifier::new(&places, self.jvm), judge);
+            judged.par_extend(verdicts);
+        })?;
+        Ok(judged)
+    }
+
+    /// Reads all classes of some inputs that this JVM looks at, and takes some at a time.
+    fn in_batches(&self, inputs: &[String], take: &mut dyn FnMut(Vec<Subject>)) -> Result<()> {
+        let (mut subjects, mut size) = (Vec::new(), 0);
+        for input in inputs {
+            source::classes_of(input, &|_| true, &mut |class| {
+                // The JVM does not look at classes for newer ones.
+                if versioned(class.address).is_none_or(|java| java + 44 <= u32::from(self.jvm.newest_major)) {
+                    subjects
+                        .push(Subject { address: class.address.to_owned(), bytes: class.bytes.to_owned() });
+                    size += class.bytes.len();
+                }
+                if size >= BATCH {
+                    take(std::mem::take(&mut subjects));
+                    size = 0;
+                }
+                Ok(())
+            })?;
+        }
+        take(subjects);
+        Ok(())
     }
 
     /// What is to be said of classes that were judged.

@@ -36,15 +36,19 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 /// The entry's content: a slice of the archive if STORED, inflated otherwise: as many bytes as its header claims, which the caller has to
 /// find acceptable.
 pub(super) fn content<'a>(directory: &Directory<'a>, entry: &Entry<'a>) -> Result<Cow<'a, [u8]>, ErrorKind> {
-    let Sizes { crc, packed, size } = entry.sizes;
-    let data = directory.packed(entry);
-    let bytes = if entry.method == STORED {
+    unpacked(directory.packed(entry), entry.method, entry.sizes)
+}
+
+/// The same of data that was found before.
+pub(super) fn unpacked(data: &[u8], method: u16, sizes: Sizes) -> Result<Cow<'_, [u8]>, ErrorKind> {
+    let Sizes { crc, packed, size } = sizes;
+    let bytes = if method == STORED {
         if packed != size {
             return Err(ErrorKind::Size { claimed: size });
         }
         Cow::Borrowed(data)
     } else {
-        debug_assert_eq!(entry.method, DEFLATED);
+        debug_assert_eq!(method, DEFLATED);
         if size > packed.saturating_mul(MAX_EXPANSION) {
             return Err(ErrorKind::Size { claimed: size });
         }

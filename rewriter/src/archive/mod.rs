@@ -41,6 +41,7 @@
 
 mod additions;
 mod codec;
+mod contents;
 mod directory;
 mod engine;
 mod error;
@@ -54,6 +55,7 @@ mod read;
 mod splice;
 
 pub use additions::create;
+pub use contents::{Contents, Listed};
 pub use engine::{Outcome, Skipped, rewrite};
 pub use error::{Ambiguity, ArchiveError, ErrorKind, Unread};
 pub use layout::{Kind, Layout};
