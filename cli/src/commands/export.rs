@@ -55,6 +55,10 @@ pub(crate) struct Opts {
     #[arg(long)]
     flat: bool,
 
+    /// Also write what would be much larger than the profiles: folded, speedscope, otlp-profiles and tau have the whole stack of each context
+    #[arg(long)]
+    large: bool,
+
     /// lcov, jacoco: archives, directories and class files of the program as they were before they were rewritten
     #[arg(long, value_name = "PATH")]
     class_path: Option<std::ffi::OsString>,
@@ -81,6 +85,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         output: opts.output.as_deref(),
         resource: opts.resource.as_deref(),
         flat: opts.flat,
+        large: opts.large,
     };
     export.check()?;
     if let (Format::Parquet, Some(target)) = (opts.format, opts.output.as_deref()) {

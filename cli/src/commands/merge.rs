@@ -57,6 +57,9 @@ pub(crate) struct Opts {
     /// --format tau: leave out the rows of contexts
     #[arg(hide_short_help = true, long, requires = "format")]
     flat: bool,
+    /// --format: also write what would be much larger than the profiles
+    #[arg(hide_short_help = true, long, requires = "format")]
+    large: bool,
     /// --format parquet: a label of the process; `service` and `build` are what the tables are kept apart by
     ///
     /// What is not given is taken from the profiles where all have the same, then from the environment, as `instrument export` does.
@@ -229,7 +232,8 @@ fn export(opts: &Opts) -> Result<Option<Export<'_>>> {
     if format == format::Format::Otlp && !opts.session.thread.is_empty() {
         return Err(usage("--thread cannot be combined with otlp: spans cover whole traces"));
     }
-    let export = Export { format, output: opts.output.as_deref(), resource, flat: opts.flat };
+    let export =
+        Export { format, output: opts.output.as_deref(), resource, flat: opts.flat, large: opts.large };
     export.check()?;
     Ok(Some(export))
 }

@@ -3,7 +3,7 @@
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
-use instrument_analysis::export::format::{ExportRequest, Exportable, Format, write_tau};
+use instrument_analysis::export::format::{ExportRequest, Exportable, Format};
 use instrument_artifacts::outputs::Outputs;
 use instrument_messages::{Listener, usage};
 use std::fs::File;
@@ -19,12 +19,14 @@ pub(crate) struct Export<'a> {
     pub(crate) resource: Option<&'a str>,
     /// TAU: leave out the rows of contexts.
     pub(crate) flat: bool,
+    /// Also what would be much larger than the profiles.
+    pub(crate) large: bool,
 }
 
 impl Export<'_> {
     /// The request to the export.
     pub(crate) fn request(&self) -> ExportRequest<'_> {
-        ExportRequest { format: self.format, resource: self.resource }
+        ExportRequest { format: self.format, resource: self.resource, flat: self.flat, large: self.large }
     }
 
     /// To be called before anything is read.
@@ -76,7 +78,7 @@ impl Export<'_> {
                 path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
                 Ok(BufWriter::new(File::create_new(path)?))
             };
-            write_tau(model, self.flat, create).with_context(writing)?;
+            self.request().write_tau(what, create).with_context(writing)?;
         } else {
             let mut out = BufWriter::new(Outputs::open(target)?);
             talk.messages(&self.request().write(what, &mut out)?);

@@ -21,7 +21,8 @@ fn processes_of_the_same_name_say_what_they_have_in_common() {
         let request = Request { files: hosts.iter().map(write).collect(), ..Request::default() };
         let session = Session::read(&request).unwrap();
         let mut bytes = Vec::new();
-        let export = ExportRequest { format: Format::OtlpProfiles, resource: None };
+        let export =
+            ExportRequest { format: Format::OtlpProfiles, resource: None, flat: false, large: false };
         export.write(&Recorded { session: &session, request: &request }, &mut bytes).unwrap();
         let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         ["Shop", "process.pid", "host.name", "host-a", "host-b"].map(has)

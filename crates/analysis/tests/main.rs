@@ -5,6 +5,7 @@ mod ac_test;
 mod advice;
 mod correction;
 mod export_processes;
+mod export_sizes;
 mod fuzz_replay;
 mod heap;
 mod heap_query;

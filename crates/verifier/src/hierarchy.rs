@@ -69,7 +69,9 @@ impl Summary {
         let mut attributes = class.attributes();
         let mut permitted = None;
         while let Ok(Some(attribute)) = attributes.next() {
-            if pool.utf8_or_empty(attribute.name_index) == b"PermittedSubclasses" {
+            // HotSpot skips it in older classes.
+            let is_read = class.major_version >= 61;
+            if is_read && pool.utf8_or_empty(attribute.name_index) == b"PermittedSubclasses" {
                 let indices = attribute.info.get(2..).unwrap_or_default().chunks_exact(2);
                 let names =
                     indices.filter_map(|pair| pool.class_name(u16::from_be_bytes([pair[0], pair[1]])).ok());

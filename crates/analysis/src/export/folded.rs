@@ -6,6 +6,7 @@
 //! stands for `;`. What controls a terminal is escaped ([`printable`]).
 
 use super::Figure;
+use super::size;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Kind};
 use instrument_names::printable::printable;
@@ -49,6 +50,12 @@ pub fn write(model: &Arcflow, figure: Figure, out: &mut dyn Write) -> io::Result
         }
     }
     Ok(())
+}
+
+/// About how many bytes [`write`] writes.
+pub fn size(model: &Arcflow, figure: Figure) -> u64 {
+    let frame = |name: &str| 1 + readable(name).map_or(name.len(), |name| name.len());
+    size::stacks(model, |id| figure.of(model, id) > 0.0, frame, size::FIGURE)
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use super::speedscope::{self, Speedscope};
 use super::tau::{self, Rows};
 use super::timeline::{Axis, Timeline, lay_out_threads};
 use super::trace::{self, Trace};
-use super::{Figure, call_tree, folded, otlp_profiles, pprof, spans, xml};
+use super::{Figure, call_tree, folded, otlp_profiles, pprof, size, spans, xml};
 use crate::merge::{Calls, processes};
 use crate::model::Arcflow;
 use crate::origin::Origins;
 use crate::session::{Error, Message, ProfileFile, Request, Session, thread_filter};
 use crate::uncertainty::accompanies;
-use instrument_names::word::words;
+use instrument_names::word::{Word, words};
 
 words! {
     /// A format of another tool.
@@ -77,6 +77,10 @@ pub struct ExportRequest<'a> {
     pub format: Format,
     /// The figure to show; none: the first, or the time at which everything happened where that is known.
     pub resource: Option<&'a str>,
+    /// TAU: without the rows of contexts.
+    pub flat: bool,
+    /// Also what would be much larger than the profiles ([`size`]).
+    pub large: bool,
 }
 
 /// What can be written in these formats.
@@ -124,7 +128,7 @@ impl ExportRequest<'_> {
         }
     }
 
-    /// Writes the export; of TAU, whose profiles are directories, see [`write_tau`].
+    /// Writes the export; of TAU, whose profiles are directories, see [`write_tau`](Self::write_tau).
     ///
     /// # Errors
     /// A figure that is not there, a format that cannot hold what there is, an output that cannot be written.
@@ -148,6 +152,13 @@ impl ExportRequest<'_> {
             Some(name) => Figure::named(model, name)
                 .ok_or_else(|| Error::Request(format!("--resource {name}: there is {}", figures(model))))?,
         };
+        let size = match self.format {
+            Format::Folded => folded::size(model, figure),
+            Format::Speedscope => speedscope::size(model, figure),
+            Format::OtlpProfiles => otlp_profiles::size(model),
+            _ => 0,
+        };
+        self.check_size(what, size)?;
         match self.format {
             Format::Folded => folded::write(model, figure, out)?,
             Format::Pprof => pprof::write(model, &what.processes(), out)?,
@@ -173,6 +184,36 @@ impl ExportRequest<'_> {
         Ok(Vec::new())
     }
 
+    /// Refuses what would be much larger than the profiles.
+    fn check_size(&self, what: &dyn Exportable, size: u64) -> Result<(), Error> {
+        let length = |file: &ProfileFile| std::fs::metadata(&file.path).map_or(0, |of| of.len());
+        let profiles = what.processes().iter().map(|(_, file)| length(file)).sum();
+        if self.large || !size::is_large(size, profiles) {
+            return Ok(());
+        }
+        let cure = if self.format == Format::Tau { "--flat leaves the stacks out, " } else { "" };
+        Err(Error::Request(format!(
+            "--format {}: this would be about {} MB, since it has the whole stack of each context: {cure}--large writes it all the \
+             same; call-tree, chrome, firefox, perfetto and parquet grow with the number of contexts only",
+            self.format.word(),
+            size.div_ceil(1_000_000)
+        )))
+    }
+
+    /// Writes TAU profiles into files that `create` makes.
+    ///
+    /// # Errors
+    /// It would be much larger than the profiles; a file that cannot be written.
+    pub fn write_tau<W: Write>(
+        &self,
+        what: &dyn Exportable,
+        create: impl FnMut(&Path) -> io::Result<W>,
+    ) -> Result<(), Error> {
+        let model = &plain(what.model());
+        self.check_size(what, if self.flat { 0 } else { tau::size(model) })?;
+        Ok(tau::write(model, if self.flat { Rows::Consumers } else { Rows::Contexts }, create)?)
+    }
+
     fn timeline<'o>(&self, axis: Axis, origins: &Origins, out: &'o mut dyn Write) -> Box<dyn Timeline + 'o> {
         let origins = origins.clone();
         match self.format {
@@ -182,18 +223,6 @@ impl ExportRequest<'_> {
             _ => Box::new(Perfetto::new(out).with_origins(origins)),
         }
     }
-}
-
-/// Writes TAU profiles into files that `create` makes. `flat`: without the rows of contexts.
-///
-/// # Errors
-/// A file that cannot be written.
-pub fn write_tau<W: Write>(
-    model: &Arcflow,
-    flat: bool,
-    create: impl FnMut(&Path) -> io::Result<W>,
-) -> io::Result<()> {
-    tau::write(&plain(model), if flat { Rows::Consumers } else { Rows::Contexts }, create)
 }
 
 /// The figures that can be asked for.

@@ -36,6 +36,7 @@ pub mod parquet;
 pub mod perfetto;
 pub mod pprof;
 pub mod remote;
+pub mod size;
 pub mod spans;
 pub mod speedscope;
 mod strings;

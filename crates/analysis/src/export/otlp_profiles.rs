@@ -6,6 +6,7 @@
 
 use super::otlp_resource::{self, Value};
 use super::pprof::{Figure, figures, period};
+use super::size;
 use super::strings::Strings;
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Consumer};
@@ -220,6 +221,17 @@ pub fn write(model: &Arcflow, processes: &[(String, &ProfileFile)], out: &mut dy
     }
     parts.table(Dictionary { string_table: tables.strings.all, ..Dictionary::default() })?;
     parts.out.flush()
+}
+
+/// About how many bytes [`write`] writes of contexts.
+pub fn size(model: &Arcflow) -> u64 {
+    // Indices have seven bits a byte; lengths and tags of a stack, and a sample of each figure.
+    const STACK: u64 = 6;
+    const SAMPLE: u64 = 14;
+    let figures = figures(model);
+    let frame = size::consumers(model).ilog2() as usize / 7 + 1;
+    let has_row = |id| figures.iter().any(|figure| figure.value(model, id) != 0);
+    size::stacks(model, has_row, |_| frame, STACK + SAMPLE * figures.len() as u64)
 }
 
 /// The profiles of a process, one for each figure that it has.

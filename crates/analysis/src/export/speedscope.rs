@@ -2,6 +2,7 @@
 //! weights are what each context consumed itself; from a timeline an evented profile of each thread.
 
 use super::Figure;
+use super::size;
 use super::timeline::{Thread, Timeline};
 use super::walk::{Step, Tree};
 use crate::model::{Arcflow, Resource};
@@ -50,6 +51,12 @@ pub fn write(model: &Arcflow, figure: Figure, out: &mut dyn Write) -> io::Result
         write!(out, "]}}")?;
     }
     frames.write_tail(out)
+}
+
+/// About how many bytes [`write`] writes.
+pub fn size(model: &Arcflow, figure: Figure) -> u64 {
+    let frame = size::consumers(model).ilog10() as usize + 2;
+    size::stacks(model, |id| figure.of(model, id) > 0.0, |_| frame, size::FIGURE)
 }
 
 /// Writes a timeline while it is fed.

@@ -6,6 +6,7 @@
 //! inclusive figure counts its outermost calls only. The thread's own row is rounded to whole numbers, because readers expect
 //! them there. A name cannot hold `"`: `'` stands for it. What ends a line or controls a terminal is escaped ([`printable`]).
 
+use super::size;
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Track, Tree};
 use crate::model::{Arcflow, Consumer, NodeId, Resource};
@@ -56,6 +57,14 @@ pub fn write<W: Write>(
         }
     }
     Ok(())
+}
+
+/// About how many bytes [`write`] writes of contexts.
+pub fn size(model: &Arcflow) -> u64 {
+    // Figures, and the group of the row.
+    const ROW: u64 = 60;
+    let rows = size::stacks(model, |_| true, |name| name.len() + 4, ROW);
+    rows.saturating_mul(model.resources().len() as u64)
 }
 
 /// Readers know metrics of time by their names.
