@@ -454,6 +454,29 @@ mod tests {
         all
     }
 
+    /// Of what `b` has, `a` has all; of what `c` has, `b` passes on to `a` what it has from its own calls.
+    #[test]
+    fn an_arc_says_what_belongs_to_the_caller_and_what_to_the_callee() {
+        let mut model = chain(vec![resource("wall")], &[("a", &[1.0]), ("b", &[2.0]), ("c", &[4.0])]);
+        // `b` calls itself, so the cum of the inner one belongs to the arc's callee no more.
+        let consumer = model.consumer("b");
+        let inner = model.child(NodeId(3), Kind::Method, consumer);
+        model.meet(inner, 1);
+        model.add_base(inner, &[8.0]);
+        let arcs = Arcs::new(&model);
+        let rows = arcs_of(&arcs, &[0]);
+        let mut different = 0;
+        for row in rows.as_array().unwrap() {
+            let parent = FunctionId(row[0].as_u64().unwrap() as u32);
+            let arc =
+                arcs.children(parent).iter().find(|&&id| arcs.arc(id).child.0 == row[1]).copied().unwrap();
+            assert_eq!(row[4], machine::list(arcs.parent_cum(arc), &[0]), "{row}");
+            assert_eq!(row[5], machine::list(arcs.child_cum(arc), &[0]), "{row}");
+            different += usize::from(row[4] != row[5]);
+        }
+        assert!(different > 0, "{rows}");
+    }
+
     #[test]
     fn parts_have_the_error_of_the_whole_and_are_hidden_by_themselves() {
         let mut resources = vec![resource("wall"), resource("running"), resource("waiting")];

@@ -264,3 +264,43 @@ impl Figures {
         self.variance_total += rows.real(19, row).unwrap_or(0.0).max(0.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_of_two_rows_is_added() {
+        let columns = 0..VALUE_COLUMNS.len() as i64;
+        // No two columns have the same sum.
+        let rows = [columns.clone().map(|column| 1000 + column).collect(), columns.map(|c| 7 * c).collect()];
+        let (rows, mut sums) = (Rows::of_numbers(&rows), Figures::default());
+        (0..rows.count).for_each(|row| sums.add(&rows, row));
+        for (name, found) in [
+            ("calls", sums.calls),
+            ("exits", sums.exits),
+            ("unwinds", sums.unwinds),
+            ("aborted", sums.aborted),
+            ("unclosed", sums.unclosed),
+            ("unmatched", sums.unmatched),
+            ("open", sums.open),
+            ("timed", sums.timed),
+            ("open_ns", sums.open_ns),
+            ("closed_ns", sums.closed_ns),
+            ("wall_total", sums.wall_total),
+            ("wall_raw_total", sums.raw_total),
+            ("cpu_total", sums.cpu_total),
+            ("cpu_raw_total", sums.cpu_raw_total),
+            ("allocations", sums.allocations),
+            ("bytes", sums.bytes),
+            ("bytecodes", sums.bytecodes),
+            ("samples", sums.samples),
+            ("running", sums.running),
+            ("probes", sums.probes),
+        ] {
+            let column = VALUE_COLUMNS.iter().position(|of| *of == name).unwrap() as u64;
+            assert_eq!(found, 1000 + 8 * column, "{name}");
+        }
+        assert_eq!((sums.min, sums.max), (Some(7 * 12), 1000 + 13));
+    }
+}

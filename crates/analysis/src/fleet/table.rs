@@ -37,6 +37,14 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Of whole numbers: row by row, a value for each column.
+    #[cfg(test)]
+    pub(super) fn of_numbers(rows: &[Vec<i64>]) -> Self {
+        let width = rows.first().map_or(0, Vec::len);
+        let column = |column: usize| Values::Ints(rows.iter().map(|row| Some(row[column])).collect());
+        Rows { columns: (0..width).map(column).collect(), count: rows.len() }
+    }
+
     pub(super) fn key(&self, column: usize, row: usize) -> Option<[u8; 16]> {
         if let Values::Keys(all) = &self.columns[column] { all[row] } else { None }
     }

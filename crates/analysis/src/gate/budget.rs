@@ -336,6 +336,19 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_per_call_is_that_of_the_quotient_and_not_of_a_whole_number() {
+        let allows = |limit: &str| {
+            let limit = Limit::parse(limit).unwrap();
+            [9, 10, 11, 19, 20].map(|figure| limit.allows(figure, 10))
+        };
+        assert_eq!(allows("<= 1"), [true, true, false, false, false]);
+        assert_eq!(allows("< 1"), [true, false, false, false, false]);
+        assert_eq!(allows("== 1"), [false, true, false, false, false]);
+        assert_eq!(allows(">= 1"), [false, true, true, true, true]);
+        assert_eq!(allows("> 1"), [false, false, true, true, true]);
+    }
+
+    #[test]
     fn a_finding_names_who_did_it() {
         let run = [run(&[
             ("a.M.main > a.O.list > a.C.prepare", 1, 2),

@@ -269,3 +269,19 @@ fn what_leads_to_no_instruction_or_gets_too_long_is_refused() {
         assert_eq!(moved.err(), is_left.then_some(Reason::MethodTooLarge));
     }
 }
+
+#[test]
+fn a_trampoline_leads_over_the_detour_of_its_branch() {
+    let text = "a: goto s; s: nop; c: iload_0; b: ifeq h; pad 9000; d: nop; pad 23760; x: return; h: return";
+    let moved = Moved::of(text, Some(&[]), |old, edits| {
+        let way = Way::Branches(vec![old.at("b") as u32]);
+        edits.detours.push(Detour { pc: old.at("h") as u32, way, snippet: snippet("iinc 2 1") });
+        edits.insert(old.at("x") as u32, Place::Before, snippet("iinc 1 1"));
+    })
+    .unwrap();
+    assert_eq!(moved.relocation.trampolines().len(), 1);
+    moved.check(
+        "a: goto s; t: goto_w y; s: nop; c: iload_0; b: ifeq t; pad 9000; d: nop; pad 23760; \
+         x: iinc 1 1; return; y: iinc 2 1; h: return",
+    );
+}
