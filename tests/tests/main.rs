@@ -21,6 +21,7 @@ mod ctl_socket;
 mod early;
 mod exact_times;
 mod exports;
+mod failing_constructors;
 mod fleet;
 mod fleet_grafana;
 mod fleet_profile;

@@ -23,7 +23,7 @@ fn seed(random: &mut Random) -> Vec<u8> {
                 16 => Event::Made { class: id, bytes: 16 },
                 17 => Event::LinkEntered(id),
                 18 => Event::LinkLeft(id),
-                _ => Event::Surplus(u64::from(id)),
+                _ => Event::Surplus(u64::from(id), id % 3),
             };
             script = script.wait(random.below(100) as u64).event(event);
         }

@@ -41,7 +41,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => id().prop_map(Event::Unwind),
         2 => id().prop_map(Event::Caught),
         2 => (1..4u32, 0..100u64).prop_map(|(class, words)| Event::Made { class, bytes: 8 * words }),
-        1 => (0..4u64).prop_map(Event::Surplus),
+        1 => (0..4u64, 0..3u32).prop_map(|(frames, above)| Event::Surplus(frames, above)),
         1 => (0..4u32).prop_map(Event::Gone),
         1 => id().prop_map(Event::LinkEntered),
         1 => id().prop_map(Event::LinkLeft),
@@ -180,7 +180,7 @@ fn a_visitor_is_told_what_begins_and_how_it_ends() {
     use TreeConsumer::{Link, Method};
     let script = Script::new(1000).enter(1).wait(1).construct(2).wait(2).construct(3).wait(4).enter_link(4);
     let script =
-        script.wait(8).super_returned(3).wait(16).event(Event::Surplus(1)).wait(32).unwind(3).exit(1);
+        script.wait(8).super_returned(3).wait(16).event(Event::Surplus(1, 0)).wait(32).unwind(3).exit(1);
     let (data, thread) = trace(&script, 64);
     let mut log = Log::default();
     replay::replay(&data, &thread, &mut log).unwrap();
@@ -366,7 +366,7 @@ fn depth_is_bounded() {
     // What fits is found still, wherever it is.
     let mixed = unmatched.enter(4).construct(5).construct(6).wait(1).super_returned(5).enter(7).caught(5);
     let mixed =
-        mixed.construct(8).event(Event::Surplus(1)).caught(8).enter_link(2).enter(1).exit(4).caught(1);
+        mixed.construct(8).event(Event::Surplus(1, 0)).caught(8).enter_link(2).enter(1).exit(4).caught(1);
     // Whether they are pending or not.
     let mixed = mixed.construct(9).enter(7).caught(9).super_returned(9).enter(7).caught(9).super_returned(9);
     same_as_recorded(&mixed.leave_link(2).unwind(1), 1 << 12, &Limits::default());

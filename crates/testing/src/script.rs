@@ -160,7 +160,7 @@ impl Script {
                 recorder.sample(*met);
             }
             // These do not read the clock.
-            let still = matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Dropped(_));
+            let still = matches!(event, Event::Made { .. } | Event::Surplus(..) | Event::Dropped(_));
             recorder.now = if still { recorder.recorded.last_event } else { clock };
             recorder.event(event);
         }
@@ -192,7 +192,7 @@ impl Recorder<'_> {
     fn event(&mut self, event: Event) {
         let ready = |id: u32| move |f: &Frame| !f.link && f.id == id && !f.pending;
         match event {
-            Event::Made { .. } | Event::Surplus(_) | Event::Pause(_) | Event::Dropped(_) => {}
+            Event::Made { .. } | Event::Surplus(..) | Event::Pause(_) | Event::Dropped(_) => {}
             Event::Later(_) | Event::Unknown(_) => return,
             _ => self.recorded.last_event = self.now,
         }
@@ -213,12 +213,18 @@ impl Recorder<'_> {
             Event::Caught(id) => {
                 self.find(TreeConsumer::Method(id), |f| !f.link && f.id == id);
             }
-            Event::Surplus(frames) => {
+            Event::Surplus(frames, above) => {
+                let above = above as usize;
+                let first = self.recorded.stack.iter().skip(above).position(|f| f.pending);
                 for _ in 0..frames {
-                    let Some(at) = self.recorded.stack.iter().position(|f| f.pending) else { break };
+                    let later = self.recorded.stack.iter().skip(above).position(|f| f.pending);
+                    let Some(at) = later.map(|at| above + at) else { break };
                     // When it failed is not known.
                     self.is_deep[at] = true;
                     self.close(at, |c| &mut c.aborted);
+                }
+                if let Some(first) = first.filter(|_| frames > 0) {
+                    (above + first..self.recorded.stack.len()).for_each(|at| self.move_to_caller(at));
                 }
             }
             Event::Made { class, bytes } => {
@@ -284,6 +290,27 @@ impl Recorder<'_> {
         let node = &mut self.recorded.tree.nodes[node as usize - 1];
         node.entries += 1;
         node.open += 1;
+    }
+
+    /// The call at this place goes on under the one beneath, which was not its caller when it began.
+    fn move_to_caller(&mut self, at: usize) {
+        let frame = self.recorded.stack[at];
+        let consumer = if frame.link { TreeConsumer::Link(frame.id) } else { TreeConsumer::Method(frame.id) };
+        let caller = at.checked_sub(1);
+        let parent = caller.map_or(0, |caller| self.recorded.stack[caller].node);
+        let fits = caller.is_none_or(|caller| !self.is_deep[caller]) && at < self.depth;
+        let Some(node) = fits.then(|| self.child(parent, consumer)).flatten() else {
+            self.deeper(consumer);
+            return;
+        };
+        if !self.is_deep[at] {
+            for (node, change) in [(frame.node, u64::MAX), (node, 1)] {
+                let node = &mut self.recorded.tree.nodes[node as usize - 1];
+                node.entries = node.entries.wrapping_add(change);
+                node.open = node.open.wrapping_add(change);
+            }
+            self.recorded.stack[at].node = node;
+        }
     }
 
     /// The context of a consumer under the topmost frame, and whether it is past a limit.

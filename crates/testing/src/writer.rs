@@ -218,8 +218,10 @@ impl Writer {
         let mut start = clock;
         for &(now, event) in &script.steps {
             // These do not read the clock: the time before them is that of the next event which does.
-            let still =
-                matches!(event, Event::Made { .. } | Event::Surplus(_) | Event::Pause(_) | Event::Dropped(_));
+            let still = matches!(
+                event,
+                Event::Made { .. } | Event::Surplus(..) | Event::Pause(_) | Event::Dropped(_)
+            );
             let mut ns = if still { 0 } else { now - clock };
             let mut words = Vec::new();
             if ns >= 1 << 34 {

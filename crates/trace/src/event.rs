@@ -22,8 +22,8 @@ pub enum Event {
         /// Its size, a multiple of 8; 0: unknown.
         bytes: u64,
     },
-    /// So many of the pending frames, oldest first, are aborted.
-    Surplus(u64),
+    /// So many of the pending frames, oldest first, are aborted; of those that have so many frames beneath, or more.
+    Surplus(u64, u32),
     /// A link frame was entered.
     LinkEntered(u32),
     /// A link frame was left.
@@ -61,7 +61,7 @@ impl Event {
             5 => (Event::Unwind(number), low),
             6 => (Event::Caught(number), low),
             7 => (Event::Made { class: number, bytes: low * 8 }, 0),
-            8 => (Event::Surplus(low), 0),
+            8 => (Event::Surplus(low, number), 0),
             9 => (Event::LinkEntered(number), low),
             10 => (Event::LinkLeft(number), low),
             11 => (Event::LinkMade(number), low),
@@ -88,7 +88,7 @@ impl Event {
             Event::Unwind(id) => numbered(5, id, ns),
             Event::Caught(id) => numbered(6, id, ns),
             Event::Made { class, bytes } if ns == 0 => numbered(7, class, bytes / 8),
-            Event::Surplus(frames) if ns == 0 => numbered(8, 0, frames),
+            Event::Surplus(frames, above) if ns == 0 => numbered(8, above, frames),
             Event::LinkEntered(link) => numbered(9, link, ns),
             Event::LinkLeft(link) => numbered(10, link, ns),
             Event::LinkMade(link) => numbered(11, link, ns),
@@ -96,7 +96,7 @@ impl Event {
             Event::Dropped(events) => long(13, events),
             Event::Gone(frames) => numbered(14, frames, ns),
             Event::Later(later) => long(15, later),
-            Event::Made { .. } | Event::Surplus(_) | Event::Unknown(_) => None,
+            Event::Made { .. } | Event::Surplus(..) | Event::Unknown(_) => None,
         }
     }
 }

@@ -272,7 +272,7 @@
 //! | 5 | unwind | id |
 //! | 6 | exception caught | id |
 //! | 7 | object or array made; bits 0-33 are its bytes / 8, the clock does not move | class number |
-//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are aborted; when they failed is not known, so they have no time; the clock does not move | 0 |
+//! | 8 | surplus: bits 0-33 are how many of the pending frames, oldest first, are aborted; when they failed is not known, so they have no time; what is above them is called by what is beneath; the clock does not move | only those with so many frames beneath, or more |
 //! | 9 | link frame entered: what follows runs on behalf of a link | number of the link |
 //! | 10 | link frame left | number of the link |
 //! | 11 | a link was made here | number of the link |

@@ -98,7 +98,7 @@ fn every_event_is_read_as_it_is_written() {
     );
     assert_eq!(
         [
-            Event::Surplus(1).encode(1),
+            Event::Surplus(1, 0).encode(1),
             Event::Made { class: 1, bytes: 8 }.encode(1),
             Event::Pause(1).encode(1)
         ],

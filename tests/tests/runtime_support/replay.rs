@@ -72,9 +72,9 @@ impl Replay {
             Event::Caught(id) => {
                 self.close_above(id, |_| true);
             }
-            Event::Surplus(mut surplus) => {
-                for frame in std::mem::take(&mut self.stack) {
-                    if frame.pending && surplus > 0 {
+            Event::Surplus(mut surplus, above) => {
+                for (at, frame) in std::mem::take(&mut self.stack).into_iter().enumerate() {
+                    if frame.pending && surplus > 0 && at >= above as usize {
                         surplus -= 1;
                         self.method(frame.id).closes.aborted += 1;
                     } else {

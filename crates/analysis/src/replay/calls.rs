@@ -44,6 +44,16 @@ pub trait Visitor {
     /// lower.
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64);
 
+    /// A call goes on under another caller, since that of before has ended. `depth`: frames beneath it.
+    fn moved(
+        &mut self,
+        _call: &mut Self::Call,
+        _consumer: TreeConsumer,
+        _caller: Option<&Self::Call>,
+        _depth: usize,
+    ) {
+    }
+
     /// An event that fits no frame. `by`: the topmost call; `depth`: frames.
     fn unmatched(&mut self, _consumer: TreeConsumer, _by: Option<&Self::Call>, _depth: usize, _at: u64) {}
 
@@ -83,6 +93,9 @@ const LINK: u32 = 1 << 30;
 /// Searches in vain may visit this many frames before open frames are counted.
 const PATIENCE: usize = 1 << 20;
 
+/// Calls of a thread that are moved to other callers. Each may make a context, for which a hostile file needs next to nothing.
+const MOST_MOVES: usize = 1 << 14;
+
 /// The shadow stack of a thread.
 pub(super) struct Calls<'v, V: Visitor> {
     pub(super) visitor: &'v mut V,
@@ -96,6 +109,8 @@ pub(super) struct Calls<'v, V: Visitor> {
     /// Words of kinds that this reader does not know.
     pub(super) unknown: u64,
     in_vain: usize,
+    /// Calls that may still be moved.
+    moves: usize,
     /// Open frames by key, once searches in vain have cost too much.
     open: Option<HashMap<u32, usize>>,
 }
@@ -135,6 +150,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
             dropped: 0,
             unknown: 0,
             in_vain: 0,
+            moves: MOST_MOVES,
             open: None,
         }
     }
@@ -180,7 +196,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
                     let by = self.frames.last().map(|frame| &frame.call);
                     self.visitor.link_made(link, by, self.clock);
                 }
-                Event::Surplus(frames) => self.surplus(frames),
+                Event::Surplus(frames, above) => self.surplus(frames, above as usize),
                 Event::Pause(ns) => {
                     self.pause = self.pause.saturating_add(ns);
                     self.clock = self.clock.saturating_add(ns);
@@ -297,21 +313,29 @@ impl<'v, V: Visitor> Calls<'v, V> {
         }
     }
 
-    /// Closes pending frames, oldest first, wherever they are.
+    /// Closes pending frames with so many frames beneath, oldest first.
     #[cold]
-    fn surplus(&mut self, frames: u64) {
-        let mut left = frames.min(self.pending as u64) as usize;
+    fn surplus(&mut self, frames: u64, above: usize) {
+        let pending = self.frames.iter().skip(above).filter(|frame| frame.key & PENDING != 0).count();
+        let mut left = frames.min(pending as u64) as usize;
         if left == 0 {
             return;
         }
         self.pending -= left;
-        let mut kept = Vec::with_capacity(self.frames.len() - left);
-        for frame in std::mem::take(&mut self.frames) {
-            if frame.key & PENDING == 0 || left == 0 {
+        let mut kept: Vec<CallFrame<V::Call>> = Vec::with_capacity(self.frames.len() - left);
+        let mut moved = false;
+        for (at, mut frame) in std::mem::take(&mut self.frames).into_iter().enumerate() {
+            if frame.key & PENDING == 0 || left == 0 || at < above {
+                if moved && self.moves > 0 {
+                    self.moves -= 1;
+                    let caller = kept.last().map(|frame| &frame.call);
+                    self.visitor.moved(&mut frame.call, consumer(frame.key), caller, kept.len());
+                }
                 kept.push(frame);
                 continue;
             }
             left -= 1;
+            moved = true;
             self.visitor.leave(frame.call, consumer(frame.key), How::Surplus, kept.len(), self.clock);
             if let Some(open) = &mut self.open {
                 *open.entry(frame.key).or_default() -= 1;
@@ -377,10 +401,10 @@ mod tests {
             Event::SuperReturned(2),
             Event::SuperReturned(3),
             Event::ConstructorEntry(4),
-            Event::Surplus(1),
+            Event::Surplus(1, 0),
             Event::Caught(4),
             Event::Caught(5),
-            Event::Surplus(1),
+            Event::Surplus(1, 0),
             Event::Caught(4),
             Event::LinkLeft(1),
             Event::Exit(3),

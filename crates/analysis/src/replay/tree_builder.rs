@@ -244,6 +244,15 @@ impl Visitor for TreeBuilder {
         }
     }
 
+    fn moved(&mut self, call: &mut Call, consumer: TreeConsumer, caller: Option<&Call>, depth: usize) {
+        let (node, deep) = self.context(consumer, caller, depth);
+        if !call.deep && !deep && node != call.node {
+            self.hot[call.node as usize].entries -= 1;
+            self.hot[node as usize].entries += 1;
+            call.node = node;
+        }
+    }
+
     fn unmatched(&mut self, consumer: TreeConsumer, by: Option<&Call>, depth: usize, _at: u64) {
         let (node, _) = self.context(consumer, by, depth);
         self.rare.entry(node).or_default().1 += 1;

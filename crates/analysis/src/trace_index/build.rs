@@ -286,6 +286,16 @@ impl Visitor for Reader<'_, '_> {
         self.tree.leave(call, consumer, how, depth, at);
     }
 
+    fn moved(
+        &mut self,
+        call: &mut Self::Call,
+        consumer: TreeConsumer,
+        caller: Option<&Self::Call>,
+        depth: usize,
+    ) {
+        self.tree.moved(call, consumer, caller, depth);
+    }
+
     fn unmatched(&mut self, consumer: TreeConsumer, by: Option<&Self::Call>, depth: usize, at: u64) {
         self.tree.unmatched(consumer, by, depth, at);
     }

@@ -1,22 +1,206 @@
 package instrument.runtime;
 
-/** The real frames of constructors: what bounds those that may still be pending. */
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Which pending constructors are still there. No handler can cover super(), so a constructor whose super() throws tells nothing. Where the exception ends in code that is
+ * not recorded, nothing beneath tells, either: then the frames that are really on the stack do. A constructor is known there by a name that was read from the
+ * stack at its first call.
+ */
 final class Constructors {
+    /** The most comparisons for one look. */
+    private static final long MOST = 1 << 20;
+    /** A ready constructor is there: what tells of its end has not come. */
+    private static final int CERTAIN = 1 << 16;
+
+    private static final ConcurrentHashMap<Integer, String> NAMES = new ConcurrentHashMap<Integer, String>();
+    /** Bits of the ids that have names. */
+    private static volatile long[] known = new long[64];
+
     private Constructors() {}
 
-    /** How many are on the stack of this thread; -1 if the trace may have been cut. */
-    static int onStack() {
-        StackTraceElement[] trace = new Throwable().getStackTrace();
-        // -XX:MaxJavaStackTraceDepth is 1024 unless set; an empty trace means that there are none.
-        if (trace.length == 0 || trace.length >= 1024) {
-            return -1;
+    /** Another recording begins: ids may be those of other constructors. */
+    static synchronized void renew() {
+        NAMES.clear();
+        known = new long[64];
+    }
+
+    static boolean isKnown(int id) {
+        long[] bits = known;
+        int word = id >> 6;
+        return word < bits.length && (bits[word] >>> id & 1) != 0;
+    }
+
+    /** The constructor with this id is the innermost on the stack. The thread is BUSY. */
+    static void learn(ThreadState state, int id) {
+        if (state.onTrial || isKnown(id)) {
+            return;
         }
-        int constructors = 0;
-        for (int i = 0; i < trace.length; i++) {
-            if ("<init>".equals(trace[i].getMethodName())) {
-                constructors++;
+        String name = caller();
+        if (name != null) {
+            NAMES.put(id, name);
+        }
+        know(id);
+    }
+
+    private static synchronized void know(int id) {
+        int word = id >> 6;
+        long[] more = word < known.length ? known : java.util.Arrays.copyOf(known, Math.max(2 * known.length, word + 1));
+        more[word] |= 1L << id;
+        // Also when it is the same array: others see what is in it.
+        known = more;
+    }
+
+    private static String caller() {
+        try {
+            return Stacks.STACKS.caller();
+        } catch (Throwable e) {
+            if (ThreadStop.is(e)) {
+                throw (Error) e;
+            }
+            return null;
+        }
+    }
+
+    static boolean hasName(int upper) {
+        return name(upper) != null;
+    }
+
+    /** Looks need stack and memory: where there is none, nothing is known. */
+    private static String[] look(int most) {
+        try {
+            return Stacks.STACKS.constructors(most);
+        } catch (Throwable e) {
+            if (ThreadStop.is(e)) {
+                throw (Error) e;
+            }
+            return null;
+        }
+    }
+
+    private static String name(int upper) {
+        int id = (upper & 0x7fffffff) - 1;
+        return id >= 0 && isKnown(id) ? NAMES.get(id) : null;
+    }
+
+    /**
+     * Whether the topmost frame, a pending constructor, is certainly there. This looks at its neighbours only.
+     *
+     * @param entering what is entered: 1 if it is a constructor, which is not on the shadow stack yet, else 0
+     */
+    static boolean isOnTop(ThreadState state, int entering) {
+        int at = state.depth() - 1;
+        String name = name((int) (state.frame(at) >>> 32));
+        if (name == null) {
+            return true;
+        }
+        for (at--; at >= 0; at--) {
+            String other = name((int) (state.frame(at) >>> 32));
+            if (other != null) {
+                if (other.equals(name)) {
+                    return false;
+                }
+                break;
             }
         }
-        return constructors;
+        String[] innermost = look(1 + entering);
+        return innermost == null || innermost.length > entering && innermost[entering].equals(name);
+    }
+
+    /** Which of the constructors that are held for aborted are still there. */
+    static boolean[] alive(ThreadState state, int entering) {
+        int depth = state.depth();
+        int[] uppers = new int[depth + state.doubted];
+        for (int i = 0; i < depth; i++) {
+            uppers[i] = (int) (state.frame(i) >>> 32);
+        }
+        System.arraycopy(state.doubtedFrames, 0, uppers, depth, state.doubted);
+        boolean[] gone = gone(uppers, entering);
+        boolean[] alive = new boolean[state.doubted];
+        for (int i = 0; i < alive.length; i++) {
+            alive[i] = gone == null || !gone[depth + i];
+        }
+        return alive;
+    }
+
+    /**
+     * Which of these frames, the outermost first, are of pending constructors that are no longer there; null: this is not known.
+     *
+     * @param uppers the upper halves of the frames
+     */
+    static boolean[] gone(int[] uppers, int entering) {
+        String[] real = look(Integer.MAX_VALUE);
+        if (real == null) {
+            return null;
+        }
+        int[] places = new int[uppers.length];
+        String[] names = new String[uppers.length];
+        int count = 0;
+        for (int i = 0; i < uppers.length; i++) {
+            String name = name(uppers[i]);
+            if (name != null) {
+                names[count] = name;
+                places[count++] = i;
+            }
+        }
+        boolean[] gone = new boolean[uppers.length];
+        int there = Math.max(0, real.length - entering);
+        // What both have outermost is the same.
+        int same = 0;
+        while (same < count && same < there && names[same].equals(real[real.length - 1 - same])) {
+            same++;
+        }
+        if (same < count && !match(uppers, names, places, count, real, there, same, gone)) {
+            return null;
+        }
+        endNameless(uppers, there, gone);
+        return gone;
+    }
+
+    /** Those without a name may be any that is on the stack and was not found to be another one: what is more, the oldest, is gone. */
+    private static void endNameless(int[] uppers, int there, boolean[] gone) {
+        int surplus = -there;
+        for (int i = 0; i < uppers.length; i++) {
+            boolean counts = uppers[i] < 0 || name(uppers[i]) != null;
+            surplus += counts && !gone[i] ? 1 : 0;
+        }
+        for (int i = 0; i < uppers.length && surplus > 0; i++) {
+            if (uppers[i] < 0 && name(uppers[i]) == null) {
+                gone[i] = true;
+                surplus--;
+            }
+        }
+    }
+
+    /** By the longest common subsequence of both stacks, without the outermost frames, which are the same. */
+    private static boolean match(int[] uppers, String[] names, int[] places, int count, String[] real, int there, int same, boolean[] gone) {
+        int rows = count - same;
+        int columns = there - same;
+        if ((long) rows * columns > MOST) {
+            return false;
+        }
+        int[][] best = new int[rows + 1][columns + 1];
+        for (int i = 1; i <= rows; i++) {
+            int weight = uppers[places[same + i - 1]] < 0 ? 1 : CERTAIN;
+            for (int j = 1; j <= columns; j++) {
+                int without = Math.max(best[i - 1][j], best[i][j - 1]);
+                boolean equal = names[same + i - 1].equals(real[real.length - same - j]);
+                best[i][j] = equal ? Math.max(without, best[i - 1][j - 1] + weight) : without;
+            }
+        }
+        int j = columns;
+        for (int i = rows; i > 0; i--) {
+            int frame = places[same + i - 1];
+            if (best[i][j] == best[i - 1][j]) {
+                // Of two frames that may be the one that is there it is the outer one: what is on top may just have failed.
+                gone[frame] = uppers[frame] < 0;
+                continue;
+            }
+            while (best[i][j] == best[i][j - 1]) {
+                j--;
+            }
+            j--;
+        }
+        return true;
     }
 }

@@ -36,6 +36,8 @@ final class CountsState extends ThreadState {
      * a part of the methods that have probes.
      */
     private long[][] places = {NO_PART};
+    /** The same for the constructors of a page that {@link Constructors} knows: the place, and in the lowest {@link #PAGE} bits which they are. */
+    private long[][] constructors = {NO_PART};
     /** The block that holds the shadow stack and the records. What follows are places in it: see {@link Words#place}. */
     private Words words;
     /** The region's first word. */
@@ -49,6 +51,8 @@ final class CountsState extends ThreadState {
     private long floor;
     /** How many these are. */
     private int covered = roots == null ? 0 : 1;
+    /** No entry is for the fast path with its frame at this place: {@link #limit}, or a lower one. */
+    private long entryLimit;
     /** End of the stack, first record. */
     private long limit;
     private long recordsEnd;
@@ -70,24 +74,20 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean enter(int id) {
-        return enter(id, 0);
-    }
-
-    private boolean enter(int id, long pendingBit) {
         if (mode != Gate.recording()) {
             return false;
         }
         long[][] places = this.places;
         int part = id >> LOG_PAGE + LOG_PART;
         long top = sp;
-        if (part >= places.length || top == limit) {
+        if (part >= places.length || top == entryLimit) {
             return false;
         }
         long page = places[part][id >> LOG_PAGE & PART - 1];
         if (page == 0) {
             return false;
         }
-        put(top, frameOf(id, pendingBit));
+        put(top, frameOf(id, 0));
         count(record(page, id), Format.ENTRIES);
         sp = top + WORD;
         return true;
@@ -105,11 +105,24 @@ final class CountsState extends ThreadState {
 
     @Override
     boolean enterConstructor(int id) {
-        if (pending < pendingLimit && enter(id, Format.PENDING)) {
-            pending++;
-            return true;
+        if (pending >= pendingLimit || mode != Gate.recording()) {
+            return false;
         }
-        return false;
+        long[][] constructors = this.constructors;
+        int part = id >> LOG_PAGE + LOG_PART;
+        long top = sp;
+        if (part >= constructors.length || top == entryLimit) {
+            return false;
+        }
+        long page = constructors[part][id >> LOG_PAGE & PART - 1];
+        if ((page & 1L << (id & PAGE - 1)) == 0) {
+            return false;
+        }
+        put(top, frameOf(id, Format.PENDING));
+        count(record(page >> PAGE, id), Format.ENTRIES);
+        sp = top + WORD;
+        pending++;
+        return true;
     }
 
     @Override
@@ -137,6 +150,9 @@ final class CountsState extends ThreadState {
             return false;
         }
         closeTop(Format.UNWINDS);
+        if (get(sp - WORD) < 0) {
+            thrown();
+        }
         return true;
     }
 
@@ -220,6 +236,13 @@ final class CountsState extends ThreadState {
         put(sp, frameOf(id, pendingBit));
         count(recordOf(id), Format.ENTRIES);
         sp += WORD;
+        int page = id >> LOG_PAGE;
+        int part = page >> LOG_PART;
+        if (pendingBit != 0 && part < PARTS && Constructors.isKnown(id)) {
+            long[] pages = constructors[part];
+            long which = pages[page & PART - 1] & (1 << PAGE) - 1 | 1L << (id & PAGE - 1);
+            pages[page & PART - 1] = places[part][page & PART - 1] << PAGE | which;
+        }
     }
 
     @Override
@@ -292,16 +315,15 @@ final class CountsState extends ThreadState {
     }
 
     @Override
-    void closeOldest(int surplus) {
+    void remove(boolean[] gone) {
         long to = bottom;
         boolean above = false;
         for (long from = bottom; from < sp; from += WORD) {
             long frame = get(from);
-            boolean aborted = frame < 0 && surplus > 0;
+            boolean aborted = gone[(int) (from - bottom) / WORD];
             above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
                 countEnd(frame, aborted ? Format.ABORTED : Format.UNWINDS);
-                surplus -= aborted ? 1 : 0;
                 pending -= aborted ? 1 : 0;
             } else {
                 put(to, frame);
@@ -312,6 +334,40 @@ final class CountsState extends ThreadState {
             sp -= WORD;
             put(sp, 0);
         }
+    }
+
+    @Override
+    void closeGone(int frames) {
+        for (int i = 0; i < frames; i++) {
+            closeTop(Format.ABORTED);
+        }
+    }
+
+    @Override
+    boolean abort(int frames) {
+        closeGone(frames);
+        return true;
+    }
+
+    @Override
+    void revive(boolean[] alive) {
+        for (int i = 0; i < doubted; i++) {
+            if (!alive[i]) {
+                continue;
+            }
+            long frame = (long) doubtedFrames[i] << 32;
+            long aborted = recordOfFrame(frame) + WORD * Format.ABORTED;
+            put(sp, frame);
+            put(aborted, get(aborted) - 1);
+            sp += WORD;
+            pending++;
+        }
+    }
+
+    @Override
+    void hold(boolean on) {
+        entryLimit = on ? sp : limit;
+        floor = on ? sp : floor;
     }
 
     @Override
@@ -423,10 +479,14 @@ final class CountsState extends ThreadState {
         if (part >= places.length) {
             long[][] more = Arrays.copyOf(places, Math.max(2 * places.length, part + 1));
             Arrays.fill(more, places.length, more.length, NO_PART);
+            long[][] moreConstructors = Arrays.copyOf(more, more.length);
+            System.arraycopy(constructors, 0, moreConstructors, 0, constructors.length);
+            constructors = moreConstructors;
             places = more;
         }
         if (places[part] == NO_PART) {
             places[part] = new long[PART];
+            constructors[part] = new long[PART];
         }
     }
 
@@ -460,6 +520,9 @@ final class CountsState extends ThreadState {
             movedPlaces[i] = places[i] == NO_PART ? NO_PART : places[i].clone();
             for (int j = 0; j < PART && movedPlaces[i] != NO_PART; j++) {
                 movedPlaces[i][j] += places[i][j] == 0 ? 0 : moved;
+                if (constructors[i][j] != 0) {
+                    constructors[i][j] += moved << PAGE;
+                }
             }
         }
         larger.publish(Format.COUNTS, ordinal);
@@ -480,6 +543,7 @@ final class CountsState extends ThreadState {
         sp = bottom + WORD * depth;
         cover(covered);
         limit = bottom + WORD * stackWords;
+        entryLimit = limit;
         recordsEnd = limit + WORD * usedWords;
         recordsLimit = start + region.length;
     }
@@ -523,6 +587,7 @@ final class CountsState extends ThreadState {
         newHeader.publish(kind, ordinal);
         map = newMap;
         places = new long[][] {NO_PART};
+        constructors = new long[][] {NO_PART};
         use(newCounts, 0, FIRST_STACK, 0);
         header = newHeader;
         return true;

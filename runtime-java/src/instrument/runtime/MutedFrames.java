@@ -49,8 +49,11 @@ final class MutedFrames {
         }
         state.mode = ThreadState.BUSY;
         try {
-            if (pendingBit != 0 && state.pending + pending >= state.pendingLimit) {
-                state.closeSurplus();
+            if (pendingBit != 0) {
+                Constructors.learn(state, id);
+                if (state.pending + pending >= state.pendingLimit) {
+                    state.sweep(1);
+                }
             }
             push(id, pendingBit, state.depth());
             state.covered();
@@ -138,33 +141,43 @@ final class MutedFrames {
     }
 
     /**
-     * Of so many pending frames, the oldest of both stacks, removes those that are here, and lowers the others as if the rest
-     * were gone from the shadow stack. Returns how many that are.
+     * Which frames of the shadow stack are of pending constructors that are no longer there; null: this is not known, or none is. Those that are here are removed.
+     * See {@link Constructors#isOnTop} for the parameter.
      */
-    int removeOldest(int surplus) {
-        int left = surplus;
-        int elsewhere = 0;
+    boolean[] gone(int entering) {
+        int depth = state.depth();
+        int[] uppers = new int[depth + count];
+        int[] places = new int[depth + count];
         int frame = 0;
+        int all = 0;
+        for (int i = 0; i <= count; i++) {
+            for (int end = i < count ? beneath(i) : depth; frame < end; frame++) {
+                places[all] = frame;
+                uppers[all++] = (int) (state.frame(frame) >>> 32);
+            }
+            if (i < count) {
+                places[all] = ~i;
+                uppers[all++] = (int) (frames[i] >>> 32);
+            }
+        }
+        boolean[] both = Constructors.gone(uppers, entering);
+        if (both == null) {
+            return null;
+        }
+        boolean[] gone = new boolean[depth];
+        int lower = 0;
         int to = 0;
-        for (int from = 0; from <= count; from++) {
-            int end = from < count ? beneath(from) : state.depth();
-            for (; frame < end && left > 0; frame++) {
-                if (state.frame(frame) < 0) {
-                    elsewhere++;
-                    left--;
-                }
-            }
-            if (from == count) {
-                break;
-            }
-            if (frames[from] < 0 && left > 0) {
-                left--;
+        for (int i = 0; i < all; i++) {
+            if (places[i] >= 0) {
+                gone[places[i]] = both[i];
+                lower += both[i] ? 1 : 0;
+            } else if (both[i]) {
                 pending--;
             } else {
-                frames[to++] = frames[from] - elsewhere;
+                frames[to++] = frames[~places[i]] - lower;
             }
         }
         count = to;
-        return elsewhere;
+        return gone;
     }
 }

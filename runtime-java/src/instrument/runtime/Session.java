@@ -76,6 +76,7 @@ final class Session {
         Boundaries.renew();
         Calibration.renew();
         ClassNames.renew();
+        Constructors.renew();
         Contexts.renew();
         EndedThreads.renew();
         HeapEvents.here = false;

@@ -10,6 +10,10 @@ final class SlowPath {
     /** A method or, with the pending bit, a constructor is entered. Lets StackOverflowError and ThreadDeath through. */
     static void enter(ThreadState known, int id, long pendingBit, NotInlined none) {
         ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
+        int entering = pendingBit == 0 ? 0 : 1;
+        if (state.doubted != 0 && state.mode == state.live) {
+            state.settle(state.alive(entering));
+        }
         if (state.isPaused()) {
             state.muted.begin(id, pendingBit);
             return;
@@ -31,8 +35,11 @@ final class SlowPath {
         }
         boolean room;
         try {
-            if (pendingBit != 0 && state.pending >= state.pendingLimit) {
-                state.closeSurplus();
+            if (pendingBit != 0) {
+                Constructors.learn(state, id);
+            }
+            if (isDoubtful(state, id, entering)) {
+                state.sweep(entering);
                 state.covered();
             }
             room = state.reserve(id);
@@ -56,11 +63,23 @@ final class SlowPath {
         }
     }
 
+    /** Whether pending constructors may be gone. An entry tells which are there if it is in a new context, or if there are too many of them. */
+    private static boolean isDoubtful(ThreadState state, int id, int entering) {
+        if (entering != 0 && state.pending >= state.pendingLimit) {
+            return true;
+        }
+        int depth = state.depth();
+        boolean topIsPending = depth > state.beneath() && state.frame(depth - 1) < 0;
+        return topIsPending && state.muted.isEmpty() && state.isNew(id) && !Constructors.isOnTop(state, entering);
+    }
+
     /** Exit and unwind. */
     static void close(ThreadState state, int id, int column, NotInlined none) {
         if (state.isOld()) {
             return;
         }
+        // These belong to ready frames, which are beneath.
+        settle(state, false);
         int place = state.muted.find(id + 1, 0xffffffff);
         if (place >= 0) {
             state.muted.truncate(place);
@@ -81,6 +100,9 @@ final class SlowPath {
                 state.mode = state.live;
             }
         }
+        if (column == Format.UNWINDS) {
+            state.thrown();
+        }
         state.outside();
     }
 
@@ -88,6 +110,7 @@ final class SlowPath {
         if (state.isOld()) {
             return;
         }
+        settle(state, state.isDoubted(id));
         int place = state.muted.find(id + 1 | 0x80000000, 0xffffffff);
         if (place >= 0) {
             state.muted.ready(place);
@@ -116,6 +139,7 @@ final class SlowPath {
         if (state.isOld()) {
             return;
         }
+        settle(state, state.isDoubted(id));
         if (state.muted.find(id + 1, 0x7fffffff) >= 0) {
             state.covered();
             return;
@@ -155,6 +179,13 @@ final class SlowPath {
             state.drop();
         } else if (state.missed != 0) {
             state.dropMissed();
+        }
+    }
+
+    /** Ends the doubt about pending constructors. */
+    private static void settle(ThreadState state, boolean mayBeThere) {
+        if (state.doubted != 0 && state.mode == state.live) {
+            state.settle(mayBeThere ? state.alive(0) : null);
         }
     }
 

@@ -8,7 +8,8 @@ import java.lang.ref.WeakReference;
  *
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
  * An event belongs to the topmost frame of its id that it fits: exit and unwind a ready one, superReturned a pending one,
- * exceptionCaught any. Pending frames above it are aborted, anything else above it is unclosed; both close there. An event
+ * exceptionCaught any. Pending frames above it are aborted, anything else above it is unclosed; both close there. So are pending frames right
+ * under one that ends by an exception, see {@link #thrown}, and those that are found to be gone, see {@link Constructors}. An event
  * that fits no frame is unmatched. The frame of a link fits its own event only. {@link LibraryCalls} that are above the frame of an event
  * have ended by an exception: nothing else tells of that.
  *
@@ -42,7 +43,7 @@ abstract class ThreadState {
     /** How many rooms {@link Values} has. */
     static final int VALUE_ROOMS = 4;
 
-    /** Pending constructors before the thread's real frames are counted. */
+    /** Pending constructors before the thread's real frames are looked at. */
     private static final int PENDING_LIMIT = 64;
 
     /**
@@ -72,6 +73,10 @@ abstract class ThreadState {
     private int beneath;
     int pending;
     int pendingLimit = PENDING_LIMIT;
+    /** Pending constructors that were on top and are closed as aborted until the next event tells: see {@link #thrown}. */
+    int doubted;
+    /** The upper halves of their frames, the outermost first. */
+    int[] doubtedFrames = new int[4];
     /** The bits that an id may have. */
     int idMask = 0x7fffffff;
 
@@ -194,8 +199,25 @@ abstract class ThreadState {
     /** Counts an event that fits no frame. */
     abstract boolean unmatched(int id);
 
-    /** Closes so many pending frames, the oldest first, as aborted, each with the calls into libraries right above it. */
-    abstract void closeOldest(int surplus);
+    /** Closes these pending frames, which are not on top, as aborted, each with the calls into libraries right above it. What is above them stays, under other callers. */
+    abstract void remove(boolean[] gone);
+
+    /** Closes so many topmost frames, which are pending and have been gone for a while, as aborted. */
+    abstract void closeGone(int frames);
+
+    /** Closes so many topmost frames, which are pending, as aborted, in a way that {@link #revive} can undo before the next event. False: there is no room. */
+    abstract boolean abort(int frames);
+
+    /** Puts these of the frames back, the outermost is the first. */
+    abstract void revive(boolean[] alive);
+
+    /** Whether the next entry, and what belongs to the topmost frame, is not for the fast paths. */
+    abstract void hold(boolean on);
+
+    /** Whether a context is not known yet, and that of its caller depends on what is on the stack. */
+    boolean isNew(int id) {
+        return false;
+    }
 
     /** Records an allocation. */
     abstract boolean allocate(Object object);
@@ -276,6 +298,9 @@ abstract class ThreadState {
         if (isOld()) {
             return false;
         }
+        if (doubted != 0 && mode == live) {
+            settle(alive(0));
+        }
         boolean paused = isPaused();
         if (mode == NEW && !paused) {
             arrive();
@@ -347,6 +372,9 @@ abstract class ThreadState {
 
     /** Muted frames may have come or gone. */
     final void covered() {
+        if (doubted != 0) {
+            return;
+        }
         cover(Math.max(beneath + (roots == null ? 0 : 1), muted.covered()));
         outside();
     }
@@ -419,7 +447,7 @@ abstract class ThreadState {
 
     /** Frames may have been closed: that of the root method was the last one. */
     final void outside() {
-        if (roots != null && mode == live && depth() == beneath && muted.isEmpty()) {
+        if (doubted == 0 && roots != null && mode == live && depth() == beneath && muted.isEmpty()) {
             mode = running == null ? OUTSIDE : BENEATH;
             isInside(running != null);
         }
@@ -447,22 +475,104 @@ abstract class ThreadState {
         }
     }
 
+    // ---- constructors whose super() throws ----
+
     /**
-     * Where nobody instrumented lies beneath, nothing closes the frames of constructors whose super() failed. The thread's
-     * real constructor frames bound the live ones; the surplus, oldest first, is aborted. The next count is due when
-     * twice as many are pending as are left now.
+     * A call has ended by an exception. No handler of a constructor can cover its super(), so pending constructors right beneath end with it, at once: where the
+     * exception is caught in code that is not recorded, nothing else tells of it. But code that is not recorded may also have caught it
+     * above such a constructor. The next event tells, or if it is an entry, the frames that are really on the stack.
      */
-    final void closeSurplus() {
-        int real = Constructors.onStack();
-        // The constructor that is being entered is real already, but not yet on the shadow stack.
-        int surplus = real < 0 ? 0 : pending + muted.pending() - (real - 1);
-        if (surplus > 0 && !muted.isEmpty()) {
-            surplus = muted.removeOldest(surplus);
+    final void thrown() {
+        int depth = depth();
+        if (mode != live || doubted != 0 || depth <= beneath || frame(depth - 1) >= 0 || !muted.isEmpty() || isPaused()) {
+            return;
         }
-        if (surplus > 0) {
-            flag(Format.REPAIRING, true);
-            closeOldest(surplus);
-            flag(Format.REPAIRING, false);
+        mode = BUSY;
+        try {
+            int frames = 0;
+            while (depth - frames > beneath && isKnownPending(frame(depth - frames - 1))) {
+                frames++;
+            }
+            if (frames == 0) {
+                return;
+            }
+            if (frames > doubtedFrames.length) {
+                doubtedFrames = new int[2 * frames];
+            }
+            for (int i = 0; i < frames; i++) {
+                doubtedFrames[i] = (int) (frame(depth - frames + i) >>> 32);
+            }
+            if (abort(frames)) {
+                doubted = frames;
+                hold(true);
+            }
+        } finally {
+            if (mode == BUSY) {
+                mode = live;
+            }
+        }
+    }
+
+    /** Of a constructor that can be looked for on the stack. */
+    private static boolean isKnownPending(long frame) {
+        return frame < 0 && Constructors.hasName((int) (frame >>> 32));
+    }
+
+    /** Which of the doubted constructors are really on the stack. See {@link Constructors#isOnTop} for the parameter. */
+    final boolean[] alive(int entering) {
+        mode = BUSY;
+        try {
+            return Constructors.alive(this, entering);
+        } finally {
+            mode = live;
+        }
+    }
+
+    /** Whether a doubted constructor has this id. */
+    final boolean isDoubted(int id) {
+        int at = doubted;
+        while (at > 0 && (doubtedFrames[at - 1] & 0x7fffffff) != id + 1) {
+            at--;
+        }
+        return at > 0;
+    }
+
+    /** These of the doubted constructors are there; null: none is. */
+    final void settle(boolean[] alive) {
+        boolean any = false;
+        for (int i = 0; alive != null && i < doubted; i++) {
+            any |= alive[i];
+        }
+        if (any) {
+            revive(alive);
+        }
+        doubted = 0;
+        hold(false);
+        covered();
+    }
+
+    /** Closes the pending constructors whose frames are gone. The thread is BUSY. */
+    final void sweep(int entering) {
+        boolean[] gone = muted.gone(entering);
+        if (gone != null) {
+            int depth = depth();
+            int top = 0;
+            while (muted.isEmpty() && top < depth && gone[depth - 1 - top]) {
+                top++;
+            }
+            if (top > 0) {
+                closeGone(top);
+                depth -= top;
+            }
+            boolean more = false;
+            for (int i = 0; i < depth; i++) {
+                more |= gone[i];
+            }
+            if (more) {
+                flag(Format.REPAIRING, true);
+                remove(gone);
+                flag(Format.REPAIRING, false);
+            }
         }
         pendingLimit = Math.max(PENDING_LIMIT, 2 * (pending + muted.pending()));
     }

@@ -42,6 +42,11 @@ final class TraceState extends ThreadState {
     /** So many frames are not for the fast paths to close. */
     private int covered = roots == null ? 0 : 1;
 
+    // What abort has changed: where it wrote, and what entryEnd and the clock were.
+    private int abortedAt;
+    private int heldEnd;
+    private long heldLast;
+
     private final RecentClasses recent = new RecentClasses();
 
     // Of a thread on trial: what was read back.
@@ -68,7 +73,7 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean enterConstructor(int id) {
-        if (pending < pendingLimit && enter(CONSTRUCTOR, id, Format.PENDING)) {
+        if (pending < pendingLimit && Constructors.isKnown(id) && enter(CONSTRUCTOR, id, Format.PENDING)) {
             pending++;
             return true;
         }
@@ -100,7 +105,13 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean unwind(int id) {
-        return close(UNWIND, id);
+        if (!close(UNWIND, id)) {
+            return false;
+        }
+        if (depth > 0 && stack[depth - 1] < 0) {
+            thrown();
+        }
+        return true;
     }
 
     private boolean close(long kind, int id) {
@@ -315,7 +326,9 @@ final class TraceState extends ThreadState {
     /** A reader knows no roots: it is told of the end of each frame. */
     @Override
     void abandon() {
-        closeOldest(pending);
+        if (pending > 0 && room()) {
+            remove(0, pending);
+        }
         while (depth > beneath()) {
             long frame = stack[depth - 1];
             int idPlusOne = Format.idPlusOne(frame);
@@ -329,20 +342,90 @@ final class TraceState extends ThreadState {
         }
     }
 
+    /** The innermost first: their places stay what they are. */
     @Override
-    void closeOldest(int surplus) {
-        if (room()) {
-            words.put(next++, Format.EVENT_SURPLUS << 60 | surplus);
-            int to = 0;
-            for (int from = 0; from < depth; from++) {
-                if (stack[from] < 0 && surplus > 0) {
-                    surplus--;
-                    pending--;
-                } else {
-                    stack[to++] = stack[from];
-                }
+    void remove(boolean[] gone) {
+        for (int i = depth - 1; i >= 0; i--) {
+            if (gone[i] && room()) {
+                remove(i, 1);
             }
-            depth = to;
+        }
+    }
+
+    /** Tells a reader of so many pending frames, the oldest from a place on, that they are gone. There is room for an event. */
+    private void remove(int place, int frames) {
+        words.put(next++, Format.EVENT_SURPLUS << 60 | (long) place << Format.DELTA_BITS | frames);
+        int left = frames;
+        int to = place;
+        for (int from = place; from < depth; from++) {
+            if (stack[from] < 0 && left > 0) {
+                left--;
+                pending--;
+            } else {
+                stack[to++] = stack[from];
+            }
+        }
+        depth = to;
+    }
+
+    @Override
+    void closeGone(int frames) {
+        if (room()) {
+            put(Format.EVENT_GONE << 60, frames, last);
+            closeAbove(depth - frames - 1);
+        }
+    }
+
+    @Override
+    boolean abort(int frames) {
+        if (!room()) {
+            return false;
+        }
+        abortedAt = next;
+        heldLast = last;
+        if (!arrived(Format.EVENT_GONE, frames)) {
+            return false;
+        }
+        closeAbove(depth - frames - 1);
+        return true;
+    }
+
+    /** Nothing has been written since. */
+    @Override
+    void revive(boolean[] alive) {
+        while (next > abortedAt) {
+            words.put(--next, 0);
+        }
+        long clock = last;
+        last = heldLast;
+        int top = 0;
+        while (!alive[doubted - 1 - top]) {
+            top++;
+        }
+        if (top > 0) {
+            put(Format.EVENT_GONE << 60, top, clock);
+        }
+        int lowest = depth;
+        for (int i = 0; i < doubted - top; i++) {
+            stack[depth++] = (long) doubtedFrames[i] << 32;
+            pending++;
+        }
+        for (int i = doubted - top - 1; i >= 0; i--) {
+            if (!alive[i] && room()) {
+                remove(lowest + i, 1);
+            }
+        }
+    }
+
+    /** Entries are held by {@link #entryEnd}. */
+    @Override
+    void hold(boolean on) {
+        if (on) {
+            heldEnd = entryEnd;
+            entryEnd = 0;
+            covered = depth;
+        } else {
+            entryEnd = heldEnd;
         }
     }
 
@@ -368,7 +451,7 @@ final class TraceState extends ThreadState {
 
     @Override
     boolean allocateAgain(Object object) {
-        int i = mode == Gate.recording() && missed == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
+        int i = mode == Gate.recording() && missed == 0 && doubted == 0 && next < end ? recent.find(object.getClass(), 0) : -1;
         if (i < 0) {
             return false;
         }

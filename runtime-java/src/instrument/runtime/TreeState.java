@@ -71,6 +71,8 @@ final class TreeState extends ThreadState {
     private long cpuNow;
     /** CPU time at the last event. */
     private long cpuLast;
+    /** What {@link #revive} needs of each frame: both words, its CPU time, the words of its node that its end changes. */
+    private long[] undo = new long[0];
     /** False: CPU time of this thread is not measured, as of virtual ones. */
     private boolean measured = true;
     /** Of the open frames. */
@@ -198,7 +200,7 @@ final class TreeState extends ThreadState {
      */
     private boolean enterPast(int id, long pendingBit, NotInlined none) {
         int top = sp;
-        if (top >= stackEnd || deeper == 0) {
+        if (top >= stackEnd || deeper == 0 || doubted != 0) {
             return false;
         }
         if (lowestDeeper >= top && depth() < Threads.settings.depth) {
@@ -237,7 +239,13 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean unwind(int id) {
-        return close(id, Format.UNWINDS);
+        if (!close(id, Format.UNWINDS)) {
+            return false;
+        }
+        if (words.get(sp - 2 & INDEX) < 0) {
+            thrown();
+        }
+        return true;
     }
 
     private boolean close(int id, int column) {
@@ -429,17 +437,8 @@ final class TreeState extends ThreadState {
         int top = sp - 2;
         long frame = words.get(top);
         long start = words.get(top + 1);
-        int at = TreeNodes.place((int) frame);
-        if (start != 0) {
-            // A call that is not timed does not tell when it began: a pause may have begun just before.
-            time(words, at, Math.max(0, now - start), Format.idPlusOne(frame));
-        }
-        if (CPU) {
-            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + cpuNow - cpuStarts[top - bottom >> 1]);
-        }
-        left(at);
-        at += Format.nodeColumn(column);
-        words.put(at, words.get(at) + 1);
+        end((int) frame, start, top, column);
+        left(TreeNodes.place((int) frame));
         words.put(top, 0);
         if (start != 0) {
             words.put(top + 1, now);
@@ -450,6 +449,21 @@ final class TreeState extends ThreadState {
         if (frame < 0) {
             pending--;
         }
+    }
+
+    /** Counts and times the end of the call of the frame at this place. Start 0: it is not timed. */
+    private void end(int node, long start, int frame, int column) {
+        int at = TreeNodes.place(node);
+        if (start != 0) {
+            // A call that is not timed does not tell when it began: a pause may have begun just before.
+            // A trial tells nothing of methods.
+            time(words, at, Math.max(0, now - start), onTrial ? 0 : Format.idPlusOne(words.get(frame)));
+        }
+        if (CPU) {
+            words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + Math.max(0, cpuNow - cpuStarts[frame - bottom >> 1]));
+        }
+        at += Format.nodeColumn(column);
+        words.put(at, words.get(at) + 1);
     }
 
     @Override
@@ -513,23 +527,26 @@ final class TreeState extends ThreadState {
         return true;
     }
 
-    /** When they failed is not known: their calls are counted, their times are not. */
+    /**
+     * When they failed is not known, but that it was before what is above them began. Calls of what is above go on in other contexts, under the callers that they have.
+     */
     @Override
-    void closeOldest(int surplus) {
+    void remove(boolean[] gone) {
         int to = bottom;
         boolean above = false;
-        for (int from = bottom; from < sp; from += 2) {
+        int end = sp;
+        for (int from = bottom; from < end; from += 2) {
             long frame = words.get(from);
-            boolean aborted = frame < 0 && surplus > 0;
+            boolean aborted = gone[from - bottom >> 1];
             above = aborted || above && muted.isEmpty() && LibraryCalls.isFrame(frame);
             if (above) {
-                int at = TreeNodes.place((int) frame) + Format.nodeColumn(aborted ? Format.ABORTED : Format.UNWINDS);
-                words.put(at, words.get(at) + 1);
-                surplus -= aborted ? 1 : 0;
+                now = startAbove(from, end);
+                cpuNow = CPU && from + 2 < end ? cpuStarts[from + 2 - bottom >> 1] : 0;
+                end((int) frame, words.get(from + 1) == 0 || now == 0 ? 0 : words.get(from + 1), from, aborted ? Format.ABORTED : Format.UNWINDS);
                 pending -= aborted ? 1 : 0;
             } else {
                 words.put(to + 1, words.get(from + 1));
-                words.put(to, frame);
+                words.put(to, from == to ? frame : frame & 0xffffffffL << 32 | moved((int) words.get(to - 2), (int) frame));
                 if (CPU) {
                     cpuStarts[to - bottom >> 1] = cpuStarts[from - bottom >> 1];
                 }
@@ -541,6 +558,116 @@ final class TreeState extends ThreadState {
             words.put(sp, 0);
         }
         current = (int) words.get(sp - 2);
+        forget();
+        endOfProbe();
+    }
+
+    /** When the frame above this one began, or the first above that has a time; 0: none has. */
+    private long startAbove(int at, int end) {
+        long start = 0;
+        for (int above = at + 2; start == 0 && above < end; above += 2) {
+            start = words.get(above + 1);
+        }
+        return start;
+    }
+
+    /** A call that is open in a node goes on in that of the same method under another caller, whose number this is. */
+    private int moved(int caller, int node) {
+        long key = TreeNodes.key(caller, nodes.consumerOf(node));
+        if (isDeeper(node) || nodes.callerOf(node) == caller) {
+            return node;
+        }
+        boolean room = nodes.find(key) != 0 || nodes.count() < Threads.settings.contexts;
+        int other = room ? node(key) : 0;
+        if (other == 0) {
+            return node;
+        }
+        int at = TreeNodes.place(other) + Format.ENTRIES;
+        words.put(at, words.get(at) + 1);
+        at = TreeNodes.place(node) + Format.ENTRIES;
+        words.put(at, words.get(at) - 1);
+        return other;
+    }
+
+    /** What follows is not known. */
+    private void forget() {
+        guess = 0;
+        guessAt = 0;
+    }
+
+    @Override
+    void closeGone(int frames) {
+        // At the latest when the last call above them ended.
+        now = lastClock();
+        cpuNow = cpuLast;
+        for (int i = 0; i < frames; i++) {
+            closeTop(Format.ABORTED);
+        }
+        forget();
+    }
+
+    @Override
+    boolean isNew(int id) {
+        return nodes.find(TreeNodes.key(current, id + 1)) == 0;
+    }
+
+    // The words of a node from here on are what the end of a call changes, but for the followers, which are a guess, and the samples, which the agent writes.
+    private static final int UNDO_FROM = 2;
+    private static final int UNDO = 3 + Format.NODE_WORDS - UNDO_FROM;
+
+    @Override
+    boolean abort(int frames) {
+        arrived(0, 0);
+        if (undo.length < frames * UNDO) {
+            undo = new long[frames * UNDO];
+        }
+        for (int i = frames - 1; i >= 0; i--) {
+            int top = sp - 2;
+            undo[i * UNDO] = words.get(top);
+            undo[i * UNDO + 1] = words.get(top + 1);
+            undo[i * UNDO + 2] = CPU ? cpuStarts[top - bottom >> 1] : 0;
+            for (int word = UNDO_FROM; word < Format.NODE_WORDS; word++) {
+                undo[i * UNDO + 3 + word - UNDO_FROM] = words.get(TreeNodes.place((int) words.get(top)) + word);
+            }
+            closeTop(Format.ABORTED);
+        }
+        return true;
+    }
+
+    @Override
+    void revive(boolean[] alive) {
+        for (int i = 0; i < doubted; i++) {
+            if (!alive[i]) {
+                continue;
+            }
+            long frame = undo[i * UNDO];
+            int at = TreeNodes.place((int) frame);
+            for (int word = UNDO_FROM; word < Format.NODE_WORDS; word++) {
+                if (word != Format.NODE_FOLLOWERS && !(SAMPLES && word == Format.NODE_SAMPLES)) {
+                    words.put(at + word, undo[i * UNDO + 3 + word - UNDO_FROM]);
+                }
+            }
+            int node = moved(current, (int) frame);
+            words.put(sp, frame & 0xffffffffL << 32 | node);
+            words.put(sp + 1, undo[i * UNDO + 1]);
+            if (CPU) {
+                cpuStarts[sp - bottom >> 1] = undo[i * UNDO + 2];
+            }
+            sp += 2;
+            current = node;
+            pending++;
+        }
+        forget();
+        endOfProbe();
+    }
+
+    @Override
+    void hold(boolean on) {
+        limitTo(lowestDeeper);
+        if (on) {
+            limit = sp;
+            floor = sp;
+        }
     }
 
     @Override
