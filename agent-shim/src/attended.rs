@@ -35,7 +35,8 @@ pub(crate) fn begin(agent: &'static Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, asked
     if thread.is_none_or(|thread| jvmti.run_agent_thread(&thread, main).is_err()) {
         lock().thread = Thread::None;
         say(format_args!(
-            "classes that are linked later may be missed, and nobody ends the recording: there is no thread for it"
+            "the recording does not end by itself, and calls of classes that are linked later may be missed: the virtual machine gave no thread for that; end it with `instrument ctl {} stop`",
+            std::process::id()
         ));
     }
     let starts = |state: &mut Attended| state.thread == Thread::Starts;

@@ -7,7 +7,7 @@ use crate::model::{Arcflow, Kind};
 use crate::text::{grouped, quantity};
 use crate::uncertainty::Uncertainty;
 
-/// So many rows a table has where there are as many functions, be it that no sample met them.
+/// A table has at least this many rows if there are as many functions: those that no sample met fill it.
 const FEW: usize = 10;
 
 /// Consumers to print, and what was left out.
