@@ -316,7 +316,8 @@ impl<'a> Tree<'a> {
             Ok(())
         })?;
         if let (Some((contexts, _, bound)), Some(&r)) = (self.unmet, self.shown.first()) {
-            writeln!(out, "{}", unmet(contexts, bound, &self.model.resources()[r].unit))?;
+            let unmet = unmet(contexts, bound, &self.model.resources()[r].unit);
+            writeln!(out, "{unmet}; --prune 0 shows them")?;
         }
         let (contexts, base) = self.cut();
         let contexts = contexts - self.unmet.map_or(0, |(_, nodes, _)| nodes);
