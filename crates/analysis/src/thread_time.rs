@@ -9,7 +9,7 @@
 //! A model that has no corrected time has parts of the measured one, and none has both. Where times are samples of CPU time, there are
 //! `running` and `waiting` and no whole: how long a thread waited for a processor, or in calls that are not recorded, is not known.
 
-use crate::model::Arcflow;
+use crate::model::{Arcflow, Kind};
 
 /// The columns of the table.
 const NAMES: [[&str; 3]; 2] = [["wall", RUNNING, WAITING], ["wall-raw", "running-raw", "waiting-raw"]];
@@ -49,6 +49,11 @@ impl ThreadTime {
 /// Whether running time is that of samples.
 pub fn is_sampled(model: &Arcflow) -> bool {
     model.resource("samples").is_some() && model.resource(RUNNING).is_some()
+}
+
+/// Whether calls were counted: where only stacks were sampled, no context was ever seen to be entered.
+pub fn counts_calls(model: &Arcflow) -> bool {
+    !is_sampled(model) || model.nodes().iter().any(|node| node.kind == Kind::Method && node.n > 0)
 }
 
 /// The names of running and waiting time.

@@ -30,6 +30,8 @@ pub enum Mode {
     Tree,
     /// Every event.
     Trace,
+    /// Whole stacks, from samples; no calls.
+    Samples,
 }
 
 impl Copy {
@@ -54,6 +56,7 @@ impl Copy {
             "counts" => Some(Mode::Counts),
             "tree" => Some(Mode::Tree),
             "trace" => Some(Mode::Trace),
+            "samples" => Some(Mode::Samples),
             _ => None,
         }
     }

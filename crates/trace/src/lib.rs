@@ -521,7 +521,7 @@
 //! the period, and the CPU time that remains was spent in the kernel.
 //!
 //! # Properties
-//! `record` (counts, tree, trace); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:

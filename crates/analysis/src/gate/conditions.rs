@@ -34,6 +34,11 @@ pub enum Refusal {
     /// Recording paused, or figures were reset.
     #[error("it is of a part of the run ({0}); record a whole run")]
     Part(&'static str),
+    /// Only stacks were sampled.
+    #[error(
+        "no calls are counted in it, only stacks sampled (record=samples); record it with record=counts or tree"
+    )]
+    NoCalls,
     /// The calls do not add up.
     #[error("its calls do not add up for {0} methods in a thread; record it again")]
     Unbalanced(usize),

@@ -48,6 +48,9 @@ pub fn lossless(profile: &Profile) -> Result<(), Refusal> {
     if profile.window_clock != 0 {
         return Err(Refusal::Part("figures were reset, or it is the difference of two snapshots"));
     }
+    if profile.copies.values().any(|copy| copy.mode() == Some(Mode::Samples)) {
+        return Err(Refusal::NoCalls);
+    }
     if !profile.pauses.is_empty() {
         return Err(Refusal::Part("recording paused"));
     }
@@ -93,6 +96,9 @@ mod tests {
         assert_eq!(of(&|p| p.dropped = 3), Refusal::Dropped(3));
         assert!(matches!(of(&|p| p.is_cut = true), Refusal::Damaged(_)));
         assert!(matches!(of(&|p| p.window_clock = 1), Refusal::Part(_)));
+        let properties = [("record".to_owned(), "samples".to_owned())].into();
+        let copy = instrument_trace::Copy { properties, ..Default::default() };
+        assert_eq!(of(&|p| _ = p.copies.insert(1, copy.clone())), Refusal::NoCalls);
         // Of a part the process may go on, but nothing may be missing.
         assert_eq!(lossless(&Profile::default()), Ok(()));
         assert_eq!(lossless(&Profile { dropped: 3, ..Profile::default() }), Err(Refusal::Dropped(3)));

@@ -1,4 +1,4 @@
-//! Aligned text: calls, then base and cum of each resource, then the name. Widths follow from the totals, so that rows can be
+//! Aligned text: calls (`-`: none were counted), then base and cum of each resource, then the name. Widths follow from the totals, so that rows can be
 //! printed one by one.
 
 use std::io::{self, Write};
@@ -8,6 +8,7 @@ use super::style::{BAR, Style, tree_lines};
 use super::{Options, Show};
 use crate::model::{Arcflow, Window};
 use crate::text::{percent, quantity, quantity_width, shortened};
+use crate::thread_time::counts_calls;
 use crate::uncertainty::{Error, Uncertainty};
 use instrument_names::printable::printable;
 
@@ -58,6 +59,7 @@ pub(crate) struct Figures<'a> {
 /// The plan of a table.
 pub(crate) struct Columns {
     calls: usize,
+    counts_calls: bool,
     columns: Vec<Column>,
     units: Vec<String>,
     uncertain: Vec<Uncertainty>,
@@ -175,6 +177,7 @@ impl Columns {
             shown.iter().map(|&r| format!("{} {}", model.resources()[r].name, self::total(model, total, r)));
         Columns {
             calls,
+            counts_calls: counts_calls(model),
             columns,
             units: model.resources().iter().map(|r| r.unit.clone()).collect(),
             uncertain: (0..model.resources().len()).map(|r| Uncertainty::of(model, r)).collect(),
@@ -242,7 +245,10 @@ impl Columns {
         is_last: Option<&[bool]>,
         name: &str,
     ) -> io::Result<()> {
-        write!(out, "{:>1$}", figures.calls, self.calls)?;
+        match self.counts_calls {
+            true => write!(out, "{:>1$}", figures.calls, self.calls)?,
+            false => write!(out, "{:>1$}", "-", self.calls)?,
+        }
         for column in &self.columns {
             let r = column.resource;
             let uncertain = self.uncertain[r];

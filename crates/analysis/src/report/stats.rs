@@ -20,7 +20,7 @@ use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::text::quantity;
-use crate::thread_time::{RUNNING, ThreadTime, is_sampled};
+use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};
 use crate::uncertainty::Uncertainty;
 
 /// Headers, which are keys as well.
@@ -213,7 +213,8 @@ fn text(
     let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
     let labels = Labels::new(model, options);
     for row in rows {
-        let mut cells = vec![row.calls.to_string()];
+        let calls = if counts_calls(model) { row.calls.to_string() } else { "-".to_owned() };
+        let mut cells = vec![calls];
         cells.extend(known.iter().map(|&i| {
             // An average of whole ns is no whole number.
             let figure = row.figures[i].map(|value| if value >= 100.0 { value.round() } else { value });

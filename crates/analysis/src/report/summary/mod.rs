@@ -19,7 +19,7 @@ use crate::session::file::end_clock;
 use crate::session::lookup::{Methods, method_names};
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity, shown};
-use crate::thread_time::{RUNNING, ThreadTime, is_sampled};
+use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
 use instrument_trace::{LinkKind, Profile, ThreadKind};
@@ -36,6 +36,7 @@ const NAME_WIDTH: usize = 11;
 /// Of thread time, if it is not known which part was waiting.
 const WAITS_UNKNOWN: &str = ", waits included: none were recorded";
 /// Of running time: what else is in it.
+const NOT_COUNTED: &str = "not counted: stacks were sampled, and nothing was rewritten";
 const WAITS_NOT_SEEN: &str = "; waits inside calls into libraries count as running";
 
 /// Of running time, if it is more than the processors had.
@@ -357,10 +358,13 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
     let ended = file.ended_threads();
     let mut all = (threads as u64).saturating_add(ended).to_string();
     if ended > 0 {
-        all += &format!(
-            "; {ended} of them had ended and are added up by pool: --keep-threads was {}, and 16 for virtual threads",
-            file.property("limit.threads").unwrap_or("256")
-        );
+        all += &match file.property("record") {
+            Some("samples") => "; those whose names differ in a number only are added up".to_owned(),
+            _ => format!(
+                "; {ended} of them had ended and are added up by pool: --keep-threads was {}, and 16 for virtual threads",
+                file.property("limit.threads").unwrap_or("256")
+            ),
+        };
     }
     fact(out, "threads", &all)?;
     fact(out, "dropped", &format!("{} events", file.dropped()))
@@ -439,15 +443,18 @@ fn summary(
     let methods = arcs.functions().iter().filter(|f| f.kind == Kind::Method).count();
     let contexts = model.nodes().iter().filter(|node| node.kind == Kind::Method);
     let (contexts, calls) = contexts.fold((0u64, 0u64), |(c, n), node| (c + 1, n.saturating_add(node.n)));
-    fact(
-        out,
-        &model.occurrences,
-        &format!("{calls} in {contexts} contexts of {methods} {}", model.consumers),
-    )?;
+    let is_counted = counts_calls(model);
+    let contexts = format!("{contexts} contexts of {methods} {}", model.consumers);
+    if is_counted {
+        fact(out, &model.occurrences, &format!("{calls} in {contexts}"))?;
+    } else {
+        fact(out, &model.occurrences, NOT_COUNTED)?;
+        fact(out, "stacks", &contexts)?;
+    }
     totals(out, session, arcs, Part::Rest)?;
     let measured = model.resource("wall-raw").map_or(0.0, |r| arcs.total()[r]);
     Recording::of(session, arcs).print(out, measured)?;
-    if !session.profiles.is_empty() && counts.balance.holds {
+    if !session.profiles.is_empty() && counts.balance.holds && is_counted {
         balance(out, counts)?;
     }
     writeln!(out, "{}", checked.line())?;

@@ -9,6 +9,7 @@ use crate::model::Kind;
 use crate::report::Error;
 use crate::session::{ProfileFile, Session};
 use crate::text::{percent, quantity};
+use crate::thread_time::counts_calls;
 use crate::uncertainty::Uncertainty;
 use serde::Serialize;
 
@@ -147,7 +148,7 @@ struct TooShort {
 impl Recording {
     pub(crate) fn of(session: &Session, arcs: &Arcs) -> Recording {
         let is_corrected = session.model.correction == Correction::Applied;
-        let probes_percent = sampler::probes_percent(&session.model);
+        let probes_percent = sampler::probes_percent(&session.model).filter(|_| counts_calls(&session.model));
         let sum = |key: &str| {
             let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
             session.profiles.iter().filter_map(number).reduce(u64::saturating_add)
