@@ -77,7 +77,7 @@ unsafe extern "system" fn vm_death(_: *mut *const *const c_void, jni: *mut *cons
         if let Some(agent) = AGENT.get()
             && let Some(live) = agent.live.get()
         {
-            finish(agent, live, jni);
+            finish(agent, live, jni, true);
             children::ended(&agent.hook.unmatched());
         } else if armed::get().is_some() {
             children::ended(&[]);

@@ -95,6 +95,9 @@ struct Agent {
     settings: String,
     /// What the recorder's own clock begins with; none: it takes the virtual machine's.
     clock: Option<Pair>,
+    /// Stacks are sampled, and nothing else is recorded.
+    #[cfg(target_os = "linux")]
+    stacks: Option<sampling::stacks::Wanted>,
     /// A dump of the heap that is to be written at the end.
     heap_dump: Option<AtEnd>,
     /// Set when the virtual machine is initialised.

@@ -41,7 +41,11 @@ pub(crate) fn go_live(
             early.append_runtime(jvmti).then_some(())?;
         }
         (heap::register(jni) && mappings::register(jni)).then_some(())?;
-        let at_once = attached || agent.hook.wants_jdk() || agent.threads.is_some() || heap::is_on();
+        let at_once = attached
+            || agent.hook.wants_jdk()
+            || agent.samples_stacks()
+            || agent.threads.is_some()
+            || heap::is_on();
         export_memory(jvmti, jni);
         let live = match LIVE.get() {
             Some(live) => live,
@@ -69,6 +73,15 @@ pub(crate) fn go_live(
         return Err("the profile cannot be created; the program's standard error says why".to_owned());
     }
     if agent.live.set(live).is_err() {
+        return Ok(Standstill::default());
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(wanted) = &agent.stacks {
+        ctl::start(jvmti, jni, &agent.ctl);
+        if attached {
+            attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
+        }
+        sampling::stacks::begin(wanted, &live.recorder, sessions::another_environment, jni)?;
         return Ok(Standstill::default());
     }
     if agent.hook.wants_natives() {
@@ -136,6 +149,16 @@ pub(crate) fn go_live(
         jni.forget_global(kept);
     }
     Ok(stood)
+}
+
+impl Agent {
+    /// Whether stacks are sampled, and nothing is rewritten.
+    pub(crate) fn samples_stacks(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.stacks.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
 }
 
 /// Lets the recorder write to its mapping as the JDK does. Where that fails it goes a slower way.

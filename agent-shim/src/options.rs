@@ -5,7 +5,9 @@
 use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
 use instrument_control::selection;
-use instrument_control::word::{self, Burst, Clock, LibraryCalls, Owners, Record, Transform, Values};
+use instrument_control::word::{
+    self, Burst, Clock, LibraryCalls, Owners, Record, SampleRate, Transform, Values,
+};
 use instrument_names::pattern::{Pattern, split_list};
 use instrument_names::selection::Selection;
 use instrument_names::word::Word;
@@ -83,6 +85,8 @@ pub(crate) struct Options {
     pub(crate) early: bool,
     /// The classes whose objects are recorded; none: objects are not.
     pub(crate) heap: Option<Heap>,
+    /// Stacks are sampled so many times in a second of CPU time, and nothing is rewritten.
+    pub(crate) samples: Option<u32>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
 }
@@ -125,7 +129,7 @@ impl Options {
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut native = false;
         let mut limits = Limits { max_pause: MAX_PAUSE, lasts: None, is_tied: false };
-        let mut heap_holders = None;
+        let (mut heap_holders, mut sample_rate) = (None, None);
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -177,6 +181,11 @@ impl Options {
                 }
                 keys::HEAP_ALL => heap_all = switch(key, value)?,
                 keys::OWNERS => owners = word(key, value)?,
+                keys::SAMPLE_RATE => {
+                    let rate = value.parse().ok().filter(|rate| (1..=SampleRate::MAX).contains(rate));
+                    let range = || format!("sample-rate={value}: a number from 1 to {}", SampleRate::MAX);
+                    sample_rate = Some(rate.ok_or_else(range)?);
+                }
                 keys::HEAP_INCLUDE => heap_include.push(value.to_owned()),
                 keys::HEAP_EXCLUDE => heap_exclude.push(value.to_owned()),
                 _ => {
@@ -198,6 +207,9 @@ impl Options {
                     recorder.push((known, value.to_owned()));
                 }
             }
+        }
+        if sample_rate.is_some() && record != Record::Samples {
+            return Err("sample-rate goes with record=samples".to_owned());
         }
         if library_calls == LibraryCalls::All {
             include.clear();
@@ -273,6 +285,29 @@ impl Options {
         if transforms.waits && !transforms.method_events {
             return Err("transform=waits is about calls of methods that method-events records, and it is not among the transforms".to_owned());
         }
+        if record == Record::Samples {
+            let refused = [
+                (keys::HEAP, heap.is_some()),
+                (keys::ROOT, !roots.is_empty()),
+                (keys::SUBGRAPH, subgraph),
+                (keys::TRANSFORM, transforms != Transform::set(&[])),
+                (keys::LIBRARY_CALLS, library_calls != LibraryCalls::None),
+                (keys::NATIVE, native),
+                (keys::REGION, !regions.is_empty()),
+                (keys::PROBES, probes.is_some()),
+                (keys::IDS, ids.is_some()),
+                (keys::ACCOUNT, report.is_some()),
+                (keys::DUMP, dump.is_some()),
+                (keys::NO_REWRITE, !untouched.is_empty()),
+                (keys::EARLY, early),
+                (keys::THREADS, threads),
+            ];
+            if let Some((key, _)) = refused.iter().find(|(_, is_given)| *is_given) {
+                return Err(format!(
+                    "record=samples rewrites nothing and records nothing but samples of stacks: leave out {key}, or record=samples"
+                ));
+            }
+        }
         if subgraph {
             if record == Record::Trace {
                 return Err("subgraph=on does not go with record=trace".to_owned());
@@ -327,6 +362,7 @@ impl Options {
             ctl,
             clock,
             threads: threads.then_some(owners),
+            samples: (record == Record::Samples).then(|| sample_rate.unwrap_or(SampleRate::USUAL)),
             recorder,
         })
     }

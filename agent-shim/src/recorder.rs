@@ -65,6 +65,8 @@ pub(crate) struct Recorder {
     began: StaticMethod,
     running: StaticMethod,
     running_known: StaticMethod,
+    region: StaticMethod,
+    sampled: StaticMethod,
     /// Pieces of the id map that it did not take yet.
     waiting: Mutex<Vec<Vec<u8>>>,
 }
@@ -101,6 +103,8 @@ impl Recorder {
         let began = jni.static_method(CLASS, "began", "()V")?;
         let running = jni.static_method(CLASS, "running", "(Ljava/lang/Thread;IIJZ)V")?;
         let running_known = jni.static_method(CLASS, "runningKnown", "()V")?;
+        let region = jni.static_method(CLASS, "region", "(I)Ljava/nio/ByteBuffer;")?;
+        let sampled = jni.static_method(CLASS, "sampled", "([B)V")?;
         Some(Recorder {
             id_map,
             roots,
@@ -118,6 +122,8 @@ impl Recorder {
             began,
             running,
             running_known,
+            region,
+            sampled,
             waiting: Mutex::default(),
         })
     }
@@ -201,6 +207,17 @@ impl Recorder {
     pub(crate) fn profile(&self, jni: Jni<'_>) -> Option<String> {
         let path = jni.call_for_bytes(&self.profile)?;
         String::from_utf8(path).ok().filter(|path| !path.is_empty())
+    }
+
+    /// Memory of the profile: see `Agent.region`. None: there is no room.
+    pub(crate) fn region(&self, jni: Jni<'_>, bytes: usize) -> Option<Global> {
+        let bytes = Value::Int(i32::try_from(bytes).ok()?);
+        jni.call_for_global(&self.region, "Ljava/nio/ByteBuffer;", &[bytes])
+    }
+
+    /// Writes a piece of the id map for methods that were sampled.
+    pub(crate) fn sampled(&self, jni: Jni<'_>, map: &[u8]) {
+        jni.call_with_bytes(&self.sampled, map);
     }
 
     /// Writes who holds objects that may leak.

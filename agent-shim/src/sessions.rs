@@ -86,6 +86,11 @@ pub(crate) fn environment(vm: *mut c_void) -> Result<Jvmti<'static>, String> {
     Ok(*ENVIRONMENT.get_or_init(|| environment))
 }
 
+/// The `JavaVM*`; null: no function of the agent was called yet.
+pub(crate) fn machine() -> *mut c_void {
+    MACHINE.load(SeqCst)
+}
+
 /// One more environment, with capabilities and events of its own. It lasts as long as the process.
 pub(crate) fn another_environment() -> Result<Jvmti<'static>, String> {
     let vm = MACHINE.load(SeqCst);
@@ -224,7 +229,7 @@ pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<
         crate::monitors::stop(jni);
     }
     if let Some(live) = LIVE.get() {
-        finish(agent, live, jni);
+        finish(agent, live, jni, false);
     }
     heap::stop();
     if let Some(live) = LIVE.get() {
@@ -282,8 +287,8 @@ fn name(jvmti: Jvmti<'_>, class: &Object<'_>) -> Option<Vec<u8>> {
     Some(signature.strip_prefix(b"L")?.strip_suffix(b";")?.to_vec())
 }
 
-/// The recording ends, with the virtual machine or before it: writes what is left.
-pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>) {
+/// The recording ends, with the virtual machine (`at_death`) or before it: writes what is left.
+pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>, at_death: bool) {
     heap::end();
     if let Some(jvmti) = heap::numbers_in() {
         match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
@@ -293,7 +298,13 @@ pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>) {
         }
     }
     agent.hook.account_for_probes();
-    let mut properties = agent.hook.cost() + &unrewritten::properties() + &heap::properties();
+    #[cfg(target_os = "linux")]
+    crate::sampling::stacks::end(jni, at_death);
+    let mut properties = match agent.samples_stacks() {
+        // No class is rewritten, and none is missed.
+        true => String::new(),
+        false => agent.hook.cost() + &unrewritten::properties() + &heap::properties(),
+    };
     if let Some(subgraph) = agent.hook.subgraph() {
         subgraph.end();
         subgraph::learn_entered(agent, live, subgraph, jni);

@@ -6,8 +6,6 @@ use crate::beginning::Beginning;
 use crate::callbacks::CALLBACKS;
 use crate::class_rules;
 use crate::clock::{self, Pair};
-#[cfg(target_os = "linux")]
-use crate::ctl;
 use crate::early::{self, Early};
 use crate::heap_dump::AtEnd;
 use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError};
@@ -15,6 +13,8 @@ use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
 use crate::{AGENT, Agent, heap, native_methods, runtime_classes, sessions, unrewritten};
+#[cfg(target_os = "linux")]
+use crate::{ctl, sampling};
 use instrument_control::word::Clock;
 use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::program;
@@ -90,6 +90,14 @@ pub(crate) fn start(
         // What the file is called; the process has no name.
         settings += &format!("name={name}\n");
     }
+    #[cfg(target_os = "linux")]
+    if options.samples.is_some() {
+        sampling::stacks::check(sessions::machine())?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    if options.samples.is_some() {
+        return Err("record=samples needs Linux, which has timers on the CPU time of threads".to_owned());
+    }
     let admitted = sessions::admit(&options)?;
     let is_later = sessions::is_later();
     let clock = match (is_later, armed::get().and_then(|armed| armed.clock)) {
@@ -106,6 +114,10 @@ pub(crate) fn start(
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
     class_rules::set_version(jvmti.feature_version());
     let heap = options.heap.take();
+    #[cfg(target_os = "linux")]
+    let stacks =
+        options.samples.map(|rate| sampling::stacks::Wanted { rate, filter: options.filter.clone() });
+    let samples = options.samples.is_some();
     let hook = LoadHook::new(options, heap.as_ref())?;
     if let Some(heap) = heap {
         capabilities = heap::capabilities(&heap);
@@ -117,11 +129,23 @@ pub(crate) fn start(
     unrewritten::renew();
     let early = if is_later { None } else { bring_runtime(jvmti, jni, wants_early)? };
     let early_events = early.is_some();
-    if capabilities.is_empty() {
+    if capabilities.is_empty() && !samples {
         capabilities.push(Capability::RetransformClasses);
     }
-    let agent =
-        Agent { hook, early, threads, ctl, limits, told, settings, clock, heap_dump, live: OnceLock::new() };
+    let agent = Agent {
+        hook,
+        early,
+        threads,
+        ctl,
+        limits,
+        told,
+        settings,
+        clock,
+        #[cfg(target_os = "linux")]
+        stacks,
+        heap_dump,
+        live: OnceLock::new(),
+    };
     if !AGENT.set(agent) {
         return Err("the agent is loaded already, and records".to_owned());
     }

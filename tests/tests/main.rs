@@ -77,6 +77,7 @@ mod samples;
 mod selection;
 mod ship;
 mod spring;
+mod stacks;
 mod storm;
 mod subgraph;
 mod threads;

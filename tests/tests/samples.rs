@@ -32,12 +32,12 @@ fn phases(jre: &Jre, flags: &[&str], options: &str, scenario: &str) -> Result<Ou
     Ok(outcome)
 }
 
-fn profile(outcome: &Outcome) -> Result<Profile> {
+pub(crate) fn profile(outcome: &Outcome) -> Result<Profile> {
     let file = outcome.profile().next().context("a profile")?;
     Ok(Profile::parse(&fs::read(file)?)?)
 }
 
-fn names(profile: &Profile) -> Result<HashMap<u32, String>> {
+pub(crate) fn names(profile: &Profile) -> Result<HashMap<u32, String>> {
     let mut names = HashMap::new();
     for map in &profile.copies[&1].id_maps {
         for entry in IdMap::parse(&gz::decompress(map, 1 << 24)?)?.iter() {
@@ -49,7 +49,7 @@ fn names(profile: &Profile) -> Result<HashMap<u32, String>> {
 }
 
 /// Samples by method, callees included, of all threads.
-fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
+pub(crate) fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
     let names = names(profile)?;
     let mut sums = BTreeMap::new();
     for thread in &profile.threads {
@@ -69,7 +69,7 @@ fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
 }
 
 /// All samples of a thread, and what each stands for in ns.
-fn weight(thread: &Thread) -> Option<(u64, f64)> {
+pub(crate) fn weight(thread: &Thread) -> Option<(u64, f64)> {
     let (tree, rest) = (thread.tree.as_ref()?, thread.samples.as_ref()?);
     let contexts: u64 = tree.nodes.iter().map(|node| node.samples).sum();
     let all = contexts + rest.in_probes + rest.in_no_call + rest.unattributed;
@@ -77,13 +77,13 @@ fn weight(thread: &Thread) -> Option<(u64, f64)> {
 }
 
 /// What the program says of itself, in ns.
-fn truth(outcome: &Outcome) -> BTreeMap<String, f64> {
+pub(crate) fn truth(outcome: &Outcome) -> BTreeMap<String, f64> {
     let words = outcome.stdout.lines().filter_map(|line| line.split_once(' '));
     words.filter_map(|(name, ns)| Some((name.to_owned(), ns.parse().ok()?))).collect()
 }
 
 /// Each phase has its time within four standard deviations of its number of samples, and not all are off to one side.
-fn agrees(outcome: &Outcome) -> Result<()> {
+pub(crate) fn agrees(outcome: &Outcome) -> Result<()> {
     let profile = profile(outcome)?;
     let (samples, truth) = (samples(&profile)?, truth(outcome));
     assert_eq!(truth.len(), 10, "{}", outcome.stdout);

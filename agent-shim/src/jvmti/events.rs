@@ -25,6 +25,7 @@ numbers! {
     ThreadStart = 52 "THREAD_START",
     ThreadEnd = 53 "THREAD_END",
     ClassFileLoadHook = 54 "CLASS_FILE_LOAD_HOOK",
+    ClassLoad = 55 "CLASS_LOAD",
     ClassPrepare = 56 "CLASS_PREPARE",
     VmStart = 57 "VM_START",
     CompiledMethodLoad = 68 "COMPILED_METHOD_LOAD",
@@ -113,7 +114,8 @@ pub(crate) struct Callbacks {
     pub(crate) thread_start: Option<ThreadEvent>,
     pub(crate) thread_end: Option<ThreadEvent>,
     pub(crate) class_file_load_hook: Option<ClassFileLoadHook>,
-    pub(crate) unused_55: usize,
+    pub(crate) class_load:
+        Option<unsafe extern "system" fn(Environment, Environment, thread: *mut c_void, class: *mut c_void)>,
     pub(crate) class_prepare:
         Option<unsafe extern "system" fn(Environment, Environment, thread: *mut c_void, class: *mut c_void)>,
     pub(crate) vm_start: Option<unsafe extern "system" fn(Environment, Environment)>,
@@ -149,7 +151,7 @@ impl Callbacks {
         thread_start: None,
         thread_end: None,
         class_file_load_hook: None,
-        unused_55: 0,
+        class_load: None,
         class_prepare: None,
         vm_start: None,
         unused_58: [0; 10],

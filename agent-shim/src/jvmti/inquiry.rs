@@ -37,6 +37,11 @@ pub(super) struct RawLine {
 pub(crate) struct MethodId(pub(super) *mut c_void);
 
 impl MethodId {
+    /// The one of a number; 0 is none. A question about one that is not there any more fails.
+    pub(crate) fn from_number(number: usize) -> Option<MethodId> {
+        (number != 0).then_some(MethodId(std::ptr::with_exposed_provenance_mut(number)))
+    }
+
     /// As a number, which the recorder keeps.
     pub(crate) fn number(self) -> i64 {
         self.0 as i64
@@ -119,6 +124,14 @@ impl<'a> Jvmti<'a> {
         // - It was a method when we were told.
         // - The result is written to `result`.
         checked(unsafe { self.raw_is_method_obsolete(method.0, &mut result) }).is_ok() && result != 0
+    }
+
+    /// The current thread.
+    pub(crate) fn current_thread(&self, _: Jni<'a>) -> Option<Object<'a>> {
+        let mut reference = null_mut();
+        // SAFETY: the result is a local reference.
+        checked(unsafe { self.raw_get_current_thread(&mut reference) }).ok()?;
+        Some(Object { reference, scope: PhantomData })
     }
 
     /// Name, group and the like of a thread.

@@ -408,6 +408,11 @@ impl<'a> Jni<'a> {
         (result == 0 && !environment.is_null()).then_some(Jni { environment, scope: PhantomData })
     }
 
+    /// Where the environment is, which tells threads apart.
+    pub(crate) fn address(&self) -> usize {
+        self.environment as usize
+    }
+
     /// Runs `body` with no exception pending. One that the program has thrown is pending again afterwards, also if `body` panics: it is the
     /// program's, and with it pending hardly any function may be called.
     pub(crate) fn setting_thrown_aside<T>(&self, body: impl FnOnce() -> T) -> T {

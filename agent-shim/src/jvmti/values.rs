@@ -1,6 +1,7 @@
 //! Calls of static Java methods with any arguments.
 
-use super::{Jni, Object, StaticMethod};
+use super::{Global, Jni, Object, StaticMethod};
+use std::marker::PhantomData;
 
 /// An argument of a Java method.
 pub(crate) enum Value<'v> {
@@ -78,6 +79,21 @@ impl Jni<'_> {
         let result =
             unsafe { self.raw_call_static_long_method(method.class.0, method.id, arguments.as_ptr()) };
         (!self.failed()).then_some(result)
+    }
+
+    /// Calls a method that returns an object of the class that the descriptor says; none: it threw, or returned nothing.
+    pub(crate) fn call_for_global(
+        &self,
+        method: &StaticMethod,
+        class: &str,
+        values: &[Value<'_>],
+    ) -> Option<Global> {
+        let arguments = arguments(method.descriptor, class, values)?;
+        // SAFETY: as above; the result is a local reference or null.
+        let reference =
+            unsafe { self.raw_call_static_object_method(method.class.0, method.id, arguments.as_ptr()) };
+        let failed = self.failed();
+        self.promote(Object { reference, scope: PhantomData }).filter(|_| !failed)
     }
 
     /// Calls a method that returns an array of ints.

@@ -2,6 +2,7 @@
 
 use super::code::{self, Code};
 use super::sampled::Sampled;
+use super::stacks;
 use super::timers;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -104,6 +105,11 @@ fn machine_code(line: &str) -> Option<Range<usize>> {
     Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
 }
 
+/// Whether an address is in the virtual machine's own code.
+fn is_machine(address: usize) -> bool {
+    (MACHINE[0].load(Relaxed)..MACHINE[1].load(Relaxed)).contains(&address)
+}
+
 /// What a timer calls, in the thread that it is about.
 pub(super) extern "C" fn on_sample(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: it is this thread's, and there.
@@ -118,13 +124,18 @@ pub(super) extern "C" fn on_sample(_: c_int, info: *mut libc::siginfo_t, context
     {
         sampled.busy.store(true, SeqCst);
         let region = sampled.region.load(SeqCst);
-        if region != 0 {
+        if sampled.serial.load(SeqCst) != 0 {
+            if !IS_PAUSED.load(Relaxed) {
+                // SAFETY: this is what the kernel passed in.
+                unsafe { stacks::take(sampled, periods, is_machine(address), context) };
+            }
+        } else if region != 0 {
             let periods = if sampled.event.load(Relaxed) < 0 && timers::go_to_event(sampled) {
                 let region = Words(region);
-                describe(region, timers::PERIOD, timers::source(sampled));
+                describe(region, timers::period(), timers::source(sampled));
                 // What came before this signal, which is the only one of that time.
                 let before = timers::cpu_time() - sampled.began.load(Relaxed) - region.get(CPU) as i64;
-                (before.max(0) as u64).div_ceil(timers::PERIOD).max(1)
+                (before.max(0) as u64).div_ceil(timers::period()).max(1)
             } else {
                 periods
             };
@@ -153,7 +164,7 @@ fn count(sampled: &Sampled, region: Words, address: usize, periods: u64) {
         region.add(IN_NO_CALL, periods);
     } else {
         Words(sampled.nodes.load(Relaxed) + ((node as usize) << LOG_UNIT)).add(NODE_SAMPLES, periods);
-        if (MACHINE[0].load(Relaxed)..MACHINE[1].load(Relaxed)).contains(&address) {
+        if is_machine(address) {
             region.add(IN_MACHINE, periods);
         }
     }

@@ -13,6 +13,7 @@
 mod code;
 mod handler;
 mod sampled;
+pub(crate) mod stacks;
 mod threads;
 mod timers;
 mod virtual_threads;
@@ -68,7 +69,10 @@ pub(crate) fn prepare(
             .and_then(|()| jvmti.enable(Event::CompiledMethodUnload))
             .is_ok();
         let probes = if by_address { "address" } else { "mark" };
-        Ok(format!("samples.source={source}\nsamples.period={}\nsamples.probes={probes}\n", timers::PERIOD))
+        Ok(format!(
+            "samples.source={source}\nsamples.period={}\nsamples.probes={probes}\n",
+            timers::USUAL_PERIOD
+        ))
     });
     match sampler {
         Ok(lines) => Some(lines),

@@ -1,6 +1,6 @@
 //! What threads that are sampled share with the signal handler.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 /// The longest time that a handler which is running is waited for.
@@ -17,6 +17,9 @@ pub(super) struct Sampled {
     pub(super) nodes: AtomicUsize,
     /// CPU time of the thread, less what the region has already, when samples began to go there, ns.
     pub(super) began: AtomicI64,
+    /// Number of the thread where stacks are sampled, and its JNI environment ([`super::stacks`]); 0: they are not, it is not known.
+    pub(super) serial: AtomicU32,
+    pub(super) jni: AtomicUsize,
     /// A handler uses what is here.
     pub(super) busy: AtomicBool,
     /// State of the jitter, and samples so far.
@@ -35,6 +38,8 @@ impl Sampled {
             region: AtomicUsize::new(0),
             nodes: AtomicUsize::new(0),
             began: AtomicI64::new(0),
+            serial: AtomicU32::new(0),
+            jni: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
             random: AtomicUsize::new(1),
             turn: AtomicUsize::new(0),
@@ -43,9 +48,10 @@ impl Sampled {
         }
     }
 
-    /// Its region belongs to nobody when this returns.
+    /// Its region belongs to nobody when this returns, and no stack is sampled.
     pub(super) fn leave(&self) {
         self.region.store(0, SeqCst);
+        self.serial.store(0, SeqCst);
         let start = Instant::now();
         while self.busy.load(SeqCst) && start.elapsed() < TO_LEAVE {
             std::thread::yield_now();

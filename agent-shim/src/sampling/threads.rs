@@ -121,7 +121,7 @@ impl Known {
         handler::end(sampled, cpu);
         sampled.leave();
         let Some(place) = place else { return };
-        let before = handler::describe(Words(place.region), timers::PERIOD, timers::source(sampled));
+        let before = handler::describe(Words(place.region), timers::period(), timers::source(sampled));
         sampled.nodes.store(place.nodes, SeqCst);
         sampled.began.store(cpu - before, SeqCst);
         // From here on samples count.

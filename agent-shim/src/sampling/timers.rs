@@ -2,7 +2,7 @@
 //!
 //! | source | resolution | what may forbid it |
 //! |---|---|---|
-//! | a perf event of the software clock (`perf_event_open`) | [`PERIOD`] | `kernel.perf_event_paranoid`, seccomp, too few descriptors |
+//! | a perf event of the software clock (`perf_event_open`) | [`period`] | `kernel.perf_event_paranoid`, seccomp, too few descriptors |
 //! | a POSIX timer on the thread's CPU clock (`timer_create`) | the kernel's tick, 1 to 10 ms, whatever is asked for | RLIMIT_SIGPENDING |
 //!
 //! A thread begins with a POSIX timer, which costs nearly nothing. The first signal, after a tick of its CPU time, opens a perf event in its place:
@@ -16,11 +16,13 @@ use std::ffi::{c_int, c_long, c_void};
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::{from_ref, null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
+};
 use std::sync::{Mutex, PoisonError};
 
-/// CPU time between two samples of a thread, ns. No multiple of a millisecond, in which programs do things.
-pub(super) const PERIOD: u64 = 997_000;
+/// CPU time between two samples of a thread, ns, unless somebody says otherwise. No multiple of a millisecond, in which programs do things.
+pub(super) const USUAL_PERIOD: u64 = 997_000;
 /// Samples until it is varied.
 const SAMPLES_OF_A_PERIOD: usize = 8;
 /// Events with larger descriptors are not used.
@@ -30,6 +32,7 @@ const MOST_DESCRIPTORS: usize = 1 << 16;
 static BY_DESCRIPTOR: [AtomicPtr<Sampled>; MOST_DESCRIPTORS] =
     [const { AtomicPtr::new(null_mut()) }; MOST_DESCRIPTORS];
 
+static PERIOD: AtomicU64 = AtomicU64::new(USUAL_PERIOD);
 /// The signal that timers send.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// Perf events work.
@@ -60,6 +63,10 @@ pub(super) fn claim_signal(handler: Handler) -> Result<(), String> {
         action.sa_sigaction = handler as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
         libc::sigfillset(&mut action.sa_mask);
+        // Faults that the virtual machine handles: a walk through a stack may meet one.
+        for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
+            libc::sigdelset(&mut action.sa_mask, fault);
+        }
         libc::sigaction(signal, &action, null_mut())
     };
     if result != 0 {
@@ -104,6 +111,15 @@ pub(super) fn source(sampled: &Sampled) -> u64 {
     } else {
         0
     }
+}
+
+/// The same of threads that are sampled, as most are.
+pub(super) fn usual_source() -> u64 {
+    if !HAS_EVENTS.load(SeqCst) {
+        return u64::from(SOURCE_TIMER);
+    }
+    let flags = if USER_ONLY.load(Relaxed) { FLAG_USER_ONLY } else { 0 };
+    u64::from(SOURCE_EVENT) | u64::from(flags) << 32
 }
 
 /// The thread gets no signals any more; the event is to be closed, which takes long. Its handler uses nothing of it: see `Sampled::leave`.
@@ -188,7 +204,17 @@ fn set_timer(id: c_int, first: u64, then: u64) -> bool {
     unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &times, null_mut::<libc::itimerspec>()) == 0 }
 }
 
-/// Has the current thread get signals, if the process has timers left for it.
+/// CPU time between two samples of a thread, ns. For the signal handler, too.
+pub(super) fn period() -> u64 {
+    PERIOD.load(Relaxed)
+}
+
+/// The same for timers that begin from now on.
+pub(super) fn set_period(ns: u64) {
+    PERIOD.store(ns, SeqCst);
+}
+
+/// Has a thread of this process get signals, if the process has timers left for it.
 pub(super) fn start(thread: i32, sampled: &'static Sampled) {
     if TIMERS.load(SeqCst) >= quarter_of(libc::RLIMIT_SIGPENDING) {
         return;
@@ -203,13 +229,13 @@ pub(super) fn start(thread: i32, sampled: &'static Sampled) {
         event.sigev_signo = SIGNAL.load(SeqCst);
         event.sigev_value = libc::sigval { sival_ptr: from_ref(sampled).cast_mut().cast() };
         let mut id: c_int = 0;
-        if libc::syscall(libc::SYS_timer_create, libc::CLOCK_THREAD_CPUTIME_ID, &mut event, &mut id) != 0 {
+        if libc::syscall(libc::SYS_timer_create, clock_of(thread), &mut event, &mut id) != 0 {
             return;
         }
         TIMERS.fetch_add(1, SeqCst);
         sampled.timer.store(id, SeqCst);
         // The first one anywhere within a period: threads that begin together are not met together.
-        set_timer(id, 1 + (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % PERIOD, PERIOD);
+        set_timer(id, 1 + (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % period(), period());
     }
 }
 
@@ -245,7 +271,8 @@ pub(super) fn vary(sampled: &Sampled) {
     random ^= random >> 7;
     random ^= random << 17;
     sampled.random.store(random as usize, Relaxed);
-    let period = PERIOD - PERIOD / 5 + random % (2 * PERIOD / 5);
+    let usual = period();
+    let period = usual - usual / 5 + random % (2 * usual / 5);
     // SAFETY: the descriptor is that of an event, and the argument is what the command takes.
     unsafe { libc::ioctl(descriptor, PERF_EVENT_IOC_PERIOD as _, &period) };
 }
@@ -257,8 +284,12 @@ pub(super) fn cpu_time() -> i64 {
 
 /// ns of CPU time of a thread of this process; none: it is not there any more.
 pub(super) fn cpu_time_of(thread: i32) -> Option<i64> {
-    // linux/posix-timers.h: CPUCLOCK_SCHED of one thread.
-    read(((!thread) << 3) | 6)
+    read(clock_of(thread))
+}
+
+/// linux/posix-timers.h: CPUCLOCK_SCHED of one thread.
+fn clock_of(thread: i32) -> libc::clockid_t {
+    ((!thread) << 3) | 6
 }
 
 fn read(clock: libc::clockid_t) -> Option<i64> {
@@ -334,7 +365,7 @@ fn open_event(user_only: bool) -> Result<OwnedFd, std::io::Error> {
         kind: PERF_TYPE_SOFTWARE,
         size: PERF_ATTR_SIZE_VER5,
         config: PERF_COUNT_SW_CPU_CLOCK,
-        sample_period: PERIOD,
+        sample_period: period(),
         flags: DISABLED | EXCLUDE_HYPERVISOR | if user_only { EXCLUDE_KERNEL } else { 0 },
         wakeup_events: 1,
         ..Attributes::default()

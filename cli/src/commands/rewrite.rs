@@ -114,6 +114,11 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         talk.note(format_args!("record=off is about a run: the program will record, unless it is started with INSTRUMENT_RECORD=off"));
         settings.record = Record::Tree;
     }
+    if settings.record == Record::Samples {
+        return Err(usage(
+            "--record samples rewrites nothing: start the program with `instrument run --record samples -- java ..`, or use `instrument attach`",
+        ));
+    }
     if !opts.launcher_agent.is_empty() && !settings.transforms.contains(&Transform::Rmi) {
         return Err(usage(
             "--launcher-agent is for remote calls, and rmi is not among the transforms; add --transform method-events,rmi",

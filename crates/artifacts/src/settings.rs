@@ -172,7 +172,7 @@ impl Settings {
     /// # Errors
     /// They do not: wrong usage.
     pub fn check(&self, has_probes: bool) -> Result<()> {
-        if !self.records() && !has_probes {
+        if !self.records() && !has_probes && self.record != Record::Samples {
             let words: Vec<&str> = Transform::WORDS.iter().map(|(word, ..)| *word).collect();
             return Err(usage(format!("the list of transforms is empty; there are {}", words.join(", "))));
         }

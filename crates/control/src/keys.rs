@@ -40,7 +40,8 @@ keys! {
     OUT = "out", Recorder: "where the profile goes: a file, or a directory";
     NAME = "name", Recorder: "what reports call the process, and the first part of the profile's name";
     LABELS = "labels", Recorder: "what the process belongs to, for export --format parquet: service=shop,build=abc; a comma, an equals sign or a blank in a value is written as % and two hexadecimal digits";
-    RECORD = "record", Recorder: "off, counts, tree (default) or trace";
+    RECORD = "record", Recorder: "off, counts, tree (default), trace, or samples: whole stacks, from samples of the threads' CPU time; nothing is rewritten";
+    SAMPLE_RATE = "sample-rate", Agent: "with record=samples: samples in a second of each thread's CPU time (100), 1 to 1000";
     TIMING = "timing", Recorder: "where the times of a tree come from: samples (default), or timed calls: auto, all, every:N";
     CPU = "cpu", Recorder: "true: CPU time of every call is recorded";
     LIMIT = "limit", Recorder: "the profile grows no larger than this: bytes, or a number with k, m or g; off";

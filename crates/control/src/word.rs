@@ -73,7 +73,7 @@ impl Transform {
     pub fn defaults(with_regions: bool, record: Record) -> &'static [Transform] {
         use Transform::{MethodEvents, ThreadLinks, Waits};
         match (with_regions, record) {
-            (true, _) => &[],
+            (true, _) | (false, Record::Samples) => &[],
             (false, Record::Counts) => &[MethodEvents, ThreadLinks],
             (false, _) => &[MethodEvents, ThreadLinks, Waits],
         }
@@ -116,6 +116,7 @@ words! {
         Counts = "counts": "Exact counts per method",
         Tree = "tree": "Each thread's calling context tree",
         Trace = "trace": "Every event",
+        Samples = "samples": "Whole stacks, 100 times a second of CPU time (--sample-rate); nothing is rewritten and no call is counted: for run and attach",
     }
 }
 
@@ -142,6 +143,17 @@ words! {
         Tsc = "tsc": "The processor's time-stamp counter (TSC), if it is the clock source of Linux",
         Monotonic = "monotonic": "System.nanoTime()",
     }
+}
+
+/// How often stacks are sampled.
+#[derive(Debug)]
+pub struct SampleRate;
+
+impl SampleRate {
+    /// In a second of CPU time, unless somebody says otherwise.
+    pub const USUAL: u32 = 100;
+    /// The most.
+    pub const MAX: u32 = 1000;
 }
 
 /// Where the times of a tree come from.

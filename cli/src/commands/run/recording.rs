@@ -4,7 +4,9 @@ use crate::options::settings::words;
 use anyhow::Result;
 use instrument_artifacts::settings::Settings;
 use instrument_control::keys;
-use instrument_control::word::{Burst, Clock, Heap, Owners, Record, Timing, Transform};
+use instrument_control::word::{
+    Burst, Clock, Heap, LibraryCalls, Owners, Record, SampleRate, Timing, Transform,
+};
 use instrument_messages::usage;
 use instrument_names::types::ObjectPatterns;
 use instrument_names::word::Word;
@@ -27,6 +29,10 @@ pub(crate) struct Opts {
     /// The JVM stops all threads to answer.
     #[arg(hide_short_help = true, long, value_name = "WHEN", value_parser = words::<Owners>(), default_value = "on", requires = "monitors")]
     owners: Owners,
+
+    /// With --record samples: samples in a second of each thread's CPU time, 1 to 1000 [default: 100]
+    #[arg(hide_short_help = true, long, value_name = "N", env = "INSTRUMENT_SAMPLE_RATE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(SampleRate::MAX)))]
+    sample_rate: Option<u32>,
 
     /// Record the CPU time of every call, too
     ///
@@ -153,6 +159,7 @@ impl Opts {
             )));
         }
         Filter::new(&[], &self.no_rewrite).map_err(|error| usage(error.to_string()))?;
+        self.check_samples(settings)?;
         if !self.cpu {
             return Ok(());
         }
@@ -163,6 +170,35 @@ impl Opts {
             return Err(usage("--cpu: CPU time is read at every call; leave out --timing every:N, or --cpu"));
         }
         Ok(())
+    }
+
+    /// What does not go with `--record samples`, and what goes only with it.
+    fn check_samples(&self, settings: &Settings) -> Result<()> {
+        if settings.record != Record::Samples {
+            return match self.sample_rate {
+                Some(_) => Err(usage("--sample-rate goes with --record samples")),
+                None => Ok(()),
+            };
+        }
+        let others = [
+            ("--transform or --values", !settings.transforms.is_empty()),
+            ("--library-calls", settings.library_calls != LibraryCalls::None),
+            ("--native", settings.native),
+            ("--root", !settings.roots.is_empty()),
+            ("--region", !settings.regions.is_empty()),
+            ("--ids", settings.ids.is_some()),
+            ("--account", settings.report.is_some()),
+            ("--heap", self.heap.is_some()),
+            ("--no-rewrite", !self.no_rewrite.is_empty()),
+            ("--early", self.early),
+            ("--monitors", self.monitors),
+        ];
+        match others.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(usage(format!(
+                "--record samples rewrites nothing and records nothing but samples of stacks: leave out {option}, or --record samples"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Where requests are answered, if that was said: a path, or `off`.
@@ -186,6 +222,7 @@ impl Opts {
             options.push((keys::THREADS, "on".to_owned()));
             options.push((keys::OWNERS, self.owners.word().to_owned()));
         }
+        options.extend(self.sample_rate.map(|rate| (keys::SAMPLE_RATE, rate.to_string())));
         if self.cpu {
             options.push((keys::CPU, "true".to_owned()));
         }

@@ -1,6 +1,7 @@
 package instrument.runtime;
 
 import java.io.UnsupportedEncodingException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 
 /**
@@ -226,6 +227,25 @@ final class Agent {
         ProfileFile profile = file;
         if (profile != null) {
             profile.write(Format.PROPERTIES, new String(lines, "UTF-8"));
+        }
+    }
+
+    /** Memory of the profile for what the agent samples: a region of this length, whose third word says where in the file it lies; null: there is no room. */
+    static ByteBuffer region(int length) {
+        ProfileFile profile = file;
+        Region region = profile == null ? null : profile.allocate(length);
+        if (region == null) {
+            return null;
+        }
+        region.put(2, region.fileOffset);
+        return region.memory();
+    }
+
+    /** A piece of the id map, a gzip file, for methods that were sampled. */
+    static void sampled(byte[] map) {
+        ProfileFile profile = file;
+        if (profile != null) {
+            profile.write(Format.ID_MAP, map, map.length);
         }
     }
 

@@ -70,11 +70,11 @@ final class Host {
         if (settings.limit != Long.MAX_VALUE) {
             line(text, "limit.bytes", Long.toString(settings.limit));
         }
-        if (settings.record != Settings.TRACE) {
+        if (settings.record != Settings.TRACE && settings.record != Settings.SAMPLES) {
             line(text, "limit.threads", Integer.toString(settings.keptThreads));
         }
         text.append(Clock.properties());
-        if (settings.samples) {
+        if (settings.samples || settings.record == Settings.SAMPLES) {
             text.append(Samples.properties());
         }
         line(text, "roots", settings.roots);

@@ -56,6 +56,14 @@ final class Region {
         return view.slice();
     }
 
+    /** All of its memory. */
+    ByteBuffer memory() {
+        ByteBuffer view = bytes.duplicate();
+        view.position(base << 3);
+        view.limit((base << 3) + length);
+        return view.slice();
+    }
+
     /** Makes the region visible to readers: owner and kind are one word, written last. */
     void publish(int kind, int owner) {
         put(0, (long) owner << 32 | kind);

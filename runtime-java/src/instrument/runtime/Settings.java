@@ -13,9 +13,11 @@ final class Settings {
     static final int COUNTS = 1;
     static final int TREE = 2;
     static final int TRACE = 3;
+    /** Whole stacks, which the agent samples: no probe records anything. */
+    static final int SAMPLES = 4;
     /** A trace grows with every call: without a limit a program that goes on fills the disk. */
     private static final long TRACE_LIMIT = 4L << 30;
-    private static final String[] RECORD = {"off", "counts", "tree", "trace"};
+    private static final String[] RECORD = {"off", "counts", "tree", "trace", "samples"};
     /** The largest number N of every:N: a node has as many bits for the next one, see {@link Format#CALL_BITS}. */
     static final int MAX_SAMPLED = 1 << Format.CALL_BITS - 2;
     /** Value of {@link #sampled}: as many calls are timed as their length allows, see {@link TreeState}. */
@@ -114,7 +116,7 @@ final class Settings {
         biographies = "objects".equals(find("heap"));
         sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));
-        calibrate = "off".equals(find("calibrate")) || record == COUNTS || samples ? 0 : readNumber("calibrate", 100, 0, 10000);
+        calibrate = "off".equals(find("calibrate")) || record == COUNTS || record == SAMPLES || samples ? 0 : readNumber("calibrate", 100, 0, 10000);
         String rootList = find("roots");
         roots = rootList == null || rootList.isEmpty() ? null : rootList;
         launcher = "true".equals(defaults.getProperty("launcher"));
@@ -167,11 +169,11 @@ final class Settings {
             return TREE;
         }
         for (int i = 0; i < RECORD.length; i++) {
-            if (RECORD[i].equals(value)) {
+            if (RECORD[i].equals(value) && (i != SAMPLES || Agent.present)) {
                 return i;
             }
         }
-        Log.say("unknown instrument.record=" + value + " (tree, trace, counts or off); recording a tree");
+        Log.say("unknown instrument.record=" + value + " (tree, trace, counts or off; under the agent samples, too); recording a tree");
         return TREE;
     }
 

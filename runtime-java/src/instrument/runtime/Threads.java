@@ -110,6 +110,11 @@ final class Threads {
                 return TreeState.create(owner);
             case Settings.TRACE:
                 return TraceState.create(owner);
+            case Settings.SAMPLES:
+                // Of a program with probes, too.
+                ThreadState inert = CountsState.create(owner);
+                inert.mode = ThreadState.OFF;
+                return inert;
             default:
                 return CountsState.create(owner);
         }

@@ -1,0 +1,383 @@
+//! `record=samples`: nothing is rewritten, and the stacks of all threads are sampled by their CPU time.
+//!
+//! 1. [`begin`] has the virtual machine make the ids of all methods, of those that are loaded later too ([`class_prepare`]): a handler cannot.
+//!    It gives every thread a timer ([`threads`]).
+//! 2. The signal handler walks the stack into a slot of a [`ring`] ([`walk`]).
+//! 3. A thread of ours empties the ring ten times a second, before classes are unloaded: it finds out what the methods are called ([`names`]) and adds the sample to
+//!    a calling context tree ([`file`]), which lies in the mapped profile: a kill loses what is in the ring.
+//!
+//! Threads whose names differ in their last number are one sum ([`pool`]).
+
+mod callers;
+mod file;
+mod names;
+mod pool;
+mod ring;
+mod threads;
+mod walk;
+
+pub(super) use walk::take;
+
+use super::timers;
+use crate::jvmti::{Callbacks, Environment, Event, Jni, Jvmti, Object};
+use crate::recorder::Recorder;
+use crate::talk::contained;
+use file::Sum;
+use instrument_rewriter::filter::Filter;
+use names::Names;
+use ring::{Ring, Slot};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use threads::About;
+
+/// Between two looks into the ring.
+const APART: Duration = Duration::from_millis(100);
+/// Between two looks at the threads and their CPU time.
+const LOOK: Duration = Duration::from_secs(1);
+/// Slots for what a processor gets in ten times [`APART`], at least so many and at most so many.
+const SLOTS: (u64, u64) = (256, 8192);
+/// Of a second, in ns, a little less: no multiple of a millisecond, in which programs do things.
+const SECOND: u64 = 997_000_000;
+
+static CALLBACKS: Callbacks = Callbacks {
+    thread_start: Some(thread_start),
+    thread_end: Some(thread_end),
+    class_load: Some(class_load),
+    class_prepare: Some(class_prepare),
+    ..Callbacks::NONE
+};
+const EVENTS: [Event; 4] = [Event::ClassLoad, Event::ClassPrepare, Event::ThreadStart, Event::ThreadEnd];
+
+static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+static CHANGED: Condvar = Condvar::new();
+/// Number of the recording, odd while it goes on.
+static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// Samples in a second of CPU time.
+    pub(crate) rate: u32,
+    /// Which frames are recorded.
+    pub(crate) filter: Filter,
+}
+
+/// A recording.
+struct State {
+    recorder: &'static Recorder,
+    ring: &'static Ring,
+    names: Names,
+    sums: Vec<Sum>,
+    /// Sums by pool.
+    pools: HashMap<String, usize>,
+    /// Sums by serial number of the thread.
+    of_threads: HashMap<u32, usize>,
+    looked: Instant,
+    lost: u64,
+    period: u64,
+    source: u64,
+}
+
+/// A sample as it was read, with its contexts not found yet.
+struct Read {
+    serial: u32,
+    periods: u64,
+    handler: u64,
+    in_machine: bool,
+    /// Ids of frames, outermost first.
+    path: Vec<u32>,
+}
+
+/// Whether this virtual machine, a `JavaVM*`, can do it. Before it is initialised, too.
+pub(crate) fn check(machine: *mut c_void) -> Result<(), String> {
+    walk::prepare(machine)
+}
+
+/// Begins. The sampler was prepared, and the profile is there.
+///
+/// # Errors
+/// Why no stack can be sampled.
+pub(crate) fn begin(
+    wanted: &Wanted,
+    recorder: &'static Recorder,
+    environment: fn() -> Result<Jvmti<'static>, String>,
+    jni: Jni<'_>,
+) -> Result<(), String> {
+    if let Some(Err(reason)) = super::SAMPLER.get() {
+        return Err(format!("record=samples: {reason}"));
+    }
+    let jvmti = match ENVIRONMENT.get() {
+        Some(jvmti) => *jvmti,
+        None => {
+            let jvmti = environment()?;
+            jvmti.set_callbacks(&CALLBACKS).map_err(|error| error.to_string())?;
+            *ENVIRONMENT.get_or_init(|| jvmti)
+        }
+    };
+    let period = SECOND / u64::from(wanted.rate.max(1));
+    timers::set_period(period);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let slots = (u64::from(wanted.rate) * processors).clamp(SLOTS.0, SLOTS.1);
+    // Handlers that come late may look at it: it lasts.
+    static RING: OnceLock<Ring> = OnceLock::new();
+    let ring = RING.get_or_init(|| Ring::new(slots as u32));
+    ring.read(|_| {});
+    let state = State {
+        recorder,
+        ring,
+        names: Names::new(wanted.filter.clone()),
+        sums: Vec::new(),
+        pools: HashMap::new(),
+        of_threads: HashMap::new(),
+        looked: Instant::now(),
+        lost: 0,
+        period,
+        source: timers::usual_source(),
+    };
+    *lock() = Some(state);
+    RECORDING.fetch_add(1, SeqCst);
+    let started = || {
+        for event in EVENTS {
+            jvmti.enable(event).map_err(|error| format!("record=samples: {error}"))?;
+        }
+        prepare_methods(jvmti, jni);
+        callers::prepare();
+        walk::set_ring(Some(ring));
+        threads::with(|threads| {
+            threads.begin();
+            match threads.has_timer() {
+                true => Ok(()),
+                false => Err("record=samples: the kernel gives no timer on the CPU time of threads (timer_create): seccomp may forbid it, or \
+                              RLIMIT_SIGPENDING be too small (ulimit -i); record=tree needs none"
+                    .to_owned()),
+            }
+        })?;
+        let thread = recorder.thread(jni).ok_or("record=samples: there is no thread to read samples")?;
+        jvmti.run_agent_thread(&thread, main).map_err(|error| format!("record=samples: no thread: {error}"))
+    };
+    let begun = started();
+    if begun.is_err() {
+        end(jni, false);
+    }
+    begun
+}
+
+/// Ends, and writes what is left. Nothing happens if it has not begun. `at_death`: the virtual machine ends.
+pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
+    let events = threads::with(threads::Threads::end_all);
+    match at_death {
+        // The kernel closes them when the process is gone: the program does not wait for it.
+        true => std::mem::forget(events),
+        false => events.into_iter().for_each(timers::close_later),
+    }
+    let mut state = lock();
+    let Some(mut last) = state.take() else { return };
+    RECORDING.fetch_add(1, SeqCst);
+    CHANGED.notify_all();
+    if let Some(jvmti) = ENVIRONMENT.get() {
+        jni.in_frame(|| last.read(*jvmti, jni, true));
+        for event in EVENTS {
+            let _ = jvmti.disable(event);
+        }
+    }
+    if last.lost > 0 {
+        last.recorder.properties(jni, &format!("samples.lost={}\n", last.lost));
+    }
+    walk::set_ring(None);
+    timers::set_period(timers::USUAL_PERIOD);
+    last.sums.into_iter().for_each(|sum| sum.close(jni));
+}
+
+fn lock() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has the virtual machine make the ids of all methods.
+fn prepare_methods(jvmti: Jvmti<'_>, jni: Jni<'_>) {
+    for class in jvmti.loaded_classes(jni).unwrap_or_default() {
+        // An error while it is not linked: it will be prepared.
+        let _ = jvmti.class_methods(&class);
+        jni.forget(class);
+    }
+}
+
+/// # Safety
+/// Called by the virtual machine, as the main function of a thread.
+unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_void) {
+    contained("the reading of samples", || {
+        // SAFETY: the environments are valid as long as this thread runs.
+        let (jvmti, jni) = unsafe { (Jvmti::new(jvmti), Jni::new(jni)) };
+        let recording = RECORDING.load(SeqCst);
+        let mut state = lock();
+        if let Some(state) = &*state {
+            state.recorder.leave_out(jni);
+        }
+        while RECORDING.load(SeqCst) == recording {
+            let Some(now) = &mut *state else { return };
+            jni.in_frame(|| now.read(jvmti, jni, false));
+            (state, _) = CHANGED.wait_timeout(state, APART).unwrap_or_else(PoisonError::into_inner);
+        }
+    });
+}
+
+impl State {
+    /// Reads the ring, and now and then, or at the end, how much CPU time threads have used.
+    fn read(&mut self, jvmti: Jvmti<'_>, jni: Jni<'_>, is_last: bool) {
+        let looks = is_last || self.looked.elapsed() >= LOOK;
+        let mut about: Vec<About> = Vec::new();
+        threads::with(|threads| {
+            if looks && !is_last {
+                threads.look();
+            }
+            // Those that have ended have all their samples in the ring.
+            threads.each(|thread| {
+                about.push(thread.clone());
+                if looks || thread.has_ended {
+                    thread.cpu = 0;
+                }
+            });
+        });
+        if looks {
+            self.looked = Instant::now();
+        }
+        let mut samples = Vec::new();
+        let (ring, names) = (self.ring, &mut self.names);
+        ring.read(|slot| samples.push(read(names, jvmti, jni, slot)));
+        self.lost += walk::take_lost();
+        // Before the contexts that name them.
+        if let Some(map) = self.names.take_new() {
+            self.recorder.sampled(jni, &map);
+        }
+        let mut java_names = None;
+        let by_serial: HashMap<u32, &About> = about.iter().map(|about| (about.serial, about)).collect();
+        let wanted = samples.iter().map(|sample| sample.serial);
+        let spenders = about
+            .iter()
+            .filter(|about| about.cpu > 0 && (looks || about.has_ended))
+            .map(|about| about.serial);
+        for serial in wanted.chain(spenders) {
+            if let Some(about) = by_serial.get(&serial).filter(|_| !self.of_threads.contains_key(&serial)) {
+                if about.name.is_none() && about.jni > 1 && java_names.is_none() {
+                    java_names = Some(names_by_environment(jvmti, jni));
+                }
+                self.join(jni, serial, name_of(about, java_names.as_ref()));
+            }
+        }
+        for sample in samples {
+            let Some(sum) = self.of_threads.get(&sample.serial) else { continue };
+            let sum = &mut self.sums[*sum];
+            let mut node = Some(0);
+            for id in &sample.path {
+                node = node.and_then(|node| sum.child(self.recorder, jni, node, *id));
+            }
+            sum.add(node, sample.periods, sample.in_machine, sample.handler);
+        }
+        for about in &about {
+            if let Some(sum) = self.of_threads.get(&about.serial)
+                && (looks || about.has_ended)
+            {
+                self.sums[*sum].add_cpu(about.cpu);
+            }
+            if about.has_ended {
+                self.of_threads.remove(&about.serial);
+            }
+        }
+    }
+
+    /// A thread belongs to the sum of its pool.
+    fn join(&mut self, jni: Jni<'_>, serial: u32, name: &str) {
+        let pool = pool::of(name, self.pools.len());
+        let sum = match self.pools.get(&pool) {
+            Some(sum) => *sum,
+            None => {
+                let ordinal = self.sums.len() as u64 + 1;
+                let Some(sum) = Sum::new(self.recorder, jni, ordinal, &pool) else { return };
+                sum.describe(self.period, self.source);
+                self.sums.push(sum);
+                self.pools.insert(pool, self.sums.len() - 1);
+                self.sums.len() - 1
+            }
+        };
+        self.sums[sum].add_thread();
+        self.of_threads.insert(serial, sum);
+    }
+}
+
+/// What a slot says.
+fn read(names: &mut Names, jvmti: Jvmti<'_>, jni: Jni<'_>, slot: &Slot) -> Read {
+    let mut path = Vec::new();
+    let count = usize::try_from(slot.count).unwrap_or(0);
+    if let Some(reason) = walk::failure(slot.count).filter(|_| count == 0) {
+        path.extend(names.row(&format!("(walk failed: {reason})")));
+    }
+    if count == ring::MOST_FRAMES {
+        path.extend(names.row("(callers beyond 1024 frames)"));
+    }
+    path.extend(slot.frames[..count].iter().rev().filter_map(|frame| names.of(jvmti, jni, frame.method)));
+    let Slot { serial, periods, handler, in_machine, .. } = *slot;
+    Read { serial, periods, handler, in_machine, path }
+}
+
+/// What a thread is called.
+fn name_of<'n>(about: &'n About, by_environment: Option<&'n HashMap<usize, String>>) -> &'n str {
+    let known = about.name.as_ref().or_else(|| by_environment?.get(&about.jni));
+    known.unwrap_or(&about.short_name)
+}
+
+/// The names of Java's threads by their JNI environments, which lie in the virtual machine's threads as far from the beginning as ours does.
+fn names_by_environment(jvmti: Jvmti<'_>, jni: Jni<'_>) -> HashMap<usize, String> {
+    let address =
+        |thread: &Object<'_>| jni.long_field(thread, "java/lang/Thread", "eetop").filter(|at| *at != 0);
+    let Some(own) = jvmti.current_thread(jni).and_then(|thread| address(&thread)) else {
+        return HashMap::new();
+    };
+    let distance = jni.address() as i64 - own;
+    let mut names = HashMap::new();
+    for thread in jvmti.threads(jni).unwrap_or_default() {
+        if let (Some(at), Ok(info)) = (address(&thread), jvmti.thread_info(&thread, jni)) {
+            names.insert((at + distance) as usize, info.name);
+        }
+        jni.forget(thread);
+    }
+    names
+}
+
+/// # Safety
+/// Called by the virtual machine, in the thread that begins.
+unsafe extern "system" fn thread_start(jvmti: Environment, jni: Environment, thread: *mut c_void) {
+    contained("the start of a thread", || {
+        // SAFETY: the environments and the reference are valid during this call.
+        let (jvmti, jni, thread) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(thread)) };
+        let name = jvmti.thread_info(&thread, jni).map(|info| info.name).unwrap_or_default();
+        threads::with(|threads| threads.began(name, jni.address()));
+    });
+}
+
+/// # Safety
+/// Called by the virtual machine, in the thread that ends.
+unsafe extern "system" fn thread_end(_: Environment, _: Environment, _: *mut c_void) {
+    contained("the end of a thread", || threads::with(threads::Threads::current_ended));
+}
+
+/// The stacks of a virtual machine that tells of no classes are not walked.
+///
+/// # Safety
+/// Called by the virtual machine.
+unsafe extern "system" fn class_load(_: Environment, _: Environment, _: *mut c_void, _: *mut c_void) {}
+
+/// # Safety
+/// Called by the virtual machine, in the thread that prepares a class.
+unsafe extern "system" fn class_prepare(
+    jvmti: Environment,
+    _: Environment,
+    _: *mut c_void,
+    class: *mut c_void,
+) {
+    // SAFETY: the environment and the reference are valid during this call.
+    let (jvmti, class) = unsafe { (Jvmti::new(jvmti), Object::new(class)) };
+    let _ = jvmti.class_methods(&class);
+}

@@ -1,0 +1,168 @@
+//! The threads whose stacks are sampled: all of the process, those of the virtual machine, too, but our own.
+
+use super::super::sampled::Sampled;
+use super::super::timers;
+use std::collections::{HashMap, HashSet};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Names of our own threads.
+const OWN: [&str; 2] = ["instrument", "instrument ctl"];
+
+/// A thread that lives.
+#[derive(Debug)]
+struct Live {
+    sampled: &'static Sampled,
+    about: About,
+}
+
+/// What is known of a thread.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) serial: u32,
+    /// As Java calls it, if that is known.
+    pub(super) name: Option<String>,
+    /// As the kernel calls it, which is cut.
+    pub(super) short_name: String,
+    /// Its JNI environment; 0: it is not known; 1: there is none.
+    pub(super) jni: usize,
+    /// ns of CPU time that nobody has taken yet.
+    pub(super) cpu: u64,
+    /// ns of CPU time at the last look.
+    seen: i64,
+    pub(super) has_ended: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    is_on: bool,
+    live: HashMap<i32, Live>,
+    free: Vec<&'static Sampled>,
+    ended: Vec<About>,
+    last: u32,
+}
+
+static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
+
+/// They, for this thread alone. The signal handler uses none of it.
+pub(super) fn with<T>(body: impl FnOnce(&mut Threads) -> T) -> T {
+    let mut threads: MutexGuard<'_, _> = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    body(threads.get_or_insert_default())
+}
+
+impl Threads {
+    /// Samples all threads that there are, and those that [`Threads::began`] is told of.
+    pub(super) fn begin(&mut self) {
+        self.is_on = true;
+        self.look();
+    }
+
+    /// Whether a thread has a timer.
+    pub(super) fn has_timer(&self) -> bool {
+        self.live.values().any(|live| live.sampled.timer.load(SeqCst) >= 0)
+    }
+
+    /// A thread of Java has begun: the current one.
+    pub(super) fn began(&mut self, name: String, jni: usize) {
+        let thread = timers::current_thread();
+        // The kernel may have given a number again.
+        self.end(thread, None).into_iter().for_each(timers::close_later);
+        if self.is_on && !OWN.contains(&name.as_str()) {
+            self.add(thread, Some(name), jni);
+        }
+    }
+
+    /// The current thread ends.
+    pub(super) fn current_ended(&mut self) {
+        let cpu = timers::cpu_time();
+        self.end(timers::current_thread(), Some(cpu)).into_iter().for_each(timers::close_later);
+    }
+
+    /// Finds threads that are new or gone, and the CPU time of all.
+    pub(super) fn look(&mut self) {
+        let tasks: HashSet<i32> = tasks().into_iter().collect();
+        let gone: Vec<i32> = self.live.keys().filter(|thread| !tasks.contains(thread)).copied().collect();
+        for thread in gone {
+            self.end(thread, None).into_iter().for_each(timers::close_later);
+        }
+        if self.is_on {
+            for thread in tasks {
+                if !self.live.contains_key(&thread) {
+                    self.add(thread, None, 0);
+                }
+            }
+        }
+        for (thread, Live { sampled, about }) in &mut self.live {
+            about.jni = sampled.jni.load(SeqCst);
+            if let Some(cpu) = timers::cpu_time_of(*thread) {
+                about.see(cpu);
+            }
+        }
+    }
+
+    /// Calls `take` with each thread, those first that have ended.
+    pub(super) fn each(&mut self, mut take: impl FnMut(&mut About)) {
+        self.ended.drain(..).for_each(|mut about| take(&mut about));
+        for Live { sampled, about } in self.live.values_mut() {
+            about.jni = sampled.jni.load(SeqCst);
+            take(about);
+        }
+    }
+
+    /// No thread is sampled any more, and no handler runs. The events are for the caller to close.
+    pub(super) fn end_all(&mut self) -> Vec<OwnedFd> {
+        self.is_on = false;
+        let all: Vec<i32> = self.live.keys().copied().collect();
+        all.into_iter().filter_map(|thread| self.end(thread, timers::cpu_time_of(thread))).collect()
+    }
+
+    fn add(&mut self, thread: i32, name: Option<String>, jni: usize) {
+        let comm = std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"));
+        let short_name = match &name {
+            Some(_) => String::new(),
+            None => comm.unwrap_or_default().trim_end().to_owned(),
+        };
+        let Some(cpu) = timers::cpu_time_of(thread).filter(|_| !OWN.contains(&short_name.as_str())) else {
+            return;
+        };
+        self.last += 1;
+        let about = About { serial: self.last, name, short_name, jni, cpu: 0, seen: cpu, has_ended: false };
+        let sampled = self.free.pop().unwrap_or_else(|| Box::leak(Box::new(Sampled::new())));
+        sampled.random.store(thread as usize | 1 << 20, SeqCst);
+        sampled.jni.store(jni, SeqCst);
+        sampled.began.store(cpu, SeqCst);
+        sampled.serial.store(about.serial, SeqCst);
+        sampled.thread.store(thread, SeqCst);
+        timers::start(thread, sampled);
+        self.live.insert(thread, Live { sampled, about });
+    }
+
+    fn end(&mut self, thread: i32, cpu: Option<i64>) -> Option<OwnedFd> {
+        let Live { sampled, mut about } = self.live.remove(&thread)?;
+        if let Some(cpu) = cpu {
+            about.see(cpu);
+        }
+        sampled.leave();
+        about.jni = sampled.jni.load(SeqCst);
+        about.has_ended = true;
+        let event = timers::stop(sampled);
+        sampled.thread.store(0, SeqCst);
+        self.free.push(sampled);
+        self.ended.push(about);
+        event
+    }
+}
+
+impl About {
+    fn see(&mut self, cpu: i64) {
+        self.cpu += (cpu - self.seen).max(0) as u64;
+        self.seen = cpu;
+    }
+}
+
+/// The threads of this process.
+fn tasks() -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}

@@ -1,0 +1,289 @@
+//! `--record samples`: whole stacks without any probe. They agree with what programs measure of themselves, survive what is hard for whoever walks
+//! stacks, and are profiles like any others.
+
+use crate::samples::{agrees, names, profile, samples, weight};
+use anyhow::{Context, Result, ensure};
+use instrument_tests::agent::{self, Outcome, finish, option, run};
+use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::Jdk;
+use instrument_tests::resident::{Program, text};
+use instrument_tests::subject;
+use instrument_trace::Profile;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn class_path() -> String {
+    static CLASSES: OnceLock<TempDir> = OnceLock::new();
+    let folder = CLASSES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        agent::compile(&["Phases.java", "StackStorm.java"], 8, folder.path()).unwrap();
+        folder
+    });
+    folder.path().display().to_string()
+}
+
+fn sampled(jre: &Jre, flags: &[&str], options: &str, program: &[&str]) -> Result<Outcome> {
+    let (agent, classes) = (option(&format!("record=samples,{options}"))?, class_path());
+    let outcome = run(jre, &[flags, &[&agent, "-cp", &classes], program].concat())?;
+    ensure!(outcome.code == Some(0), "{}: {}", outcome.stdout, outcome.stderr);
+    Ok(outcome)
+}
+
+/// All samples; ns of CPU time; of the samples, those whose stack could not be walked.
+fn sums(profile: &Profile) -> Result<(u64, u64, u64)> {
+    let names = names(profile)?;
+    let (mut all, mut cpu, mut failed) = (0, 0, 0);
+    for thread in &profile.threads {
+        cpu += thread.samples.context("samples of a thread")?.cpu_ns;
+        all += weight(thread).map_or(0, |(all, _)| all);
+        for node in &thread.tree.as_ref().context("a tree")?.nodes {
+            ensure!(node.entries == 0, "a call was counted");
+            let name = node.consumer.method().and_then(|id| names.get(&id)).context("a method")?;
+            failed += if name.starts_with("(stacks).(walk failed") { node.samples } else { 0 };
+        }
+    }
+    Ok((all, cpu, failed))
+}
+
+#[test]
+fn phases_have_the_cpu_time_that_they_measure_themselves_without_probes() -> Result<()> {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
+        for flags in [
+            &["-XX:+UseSerialGC"][..],
+            &["-XX:+UseParallelGC", "-Xint"],
+            &["-XX:TieredStopAtLevel=1"],
+            &["-Xcheck:jni"],
+        ] {
+            let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", "phases"])?;
+            agrees(&outcome).with_context(|| format!("{} {flags:?}", jre.version))?;
+            let (all, _, failed) = sums(&profile(&outcome)?)?;
+            ensure!(10 * failed < all, "{failed} of {all} stacks were not walked");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn storms_of_threads_classes_and_compilers_and_deep_stacks_do_no_harm() -> Result<()> {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
+        for program in [["StackStorm", "unload"], ["StackStorm", "threads"], ["StackStorm", "deopt"]] {
+            let outcome = sampled(&jre, &[], "sample-rate=1000", &program)?;
+            let (all, cpu, _) = sums(&profile(&outcome)?)?;
+            ensure!(outcome.stdout == "done\n" && all > 100, "{program:?}: {all} samples, {cpu} ns");
+        }
+        for (flags, scenario) in [(&[][..], "churn"), (&["-Xss512k"], "deep")] {
+            let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", scenario])?;
+            agrees(&outcome).with_context(|| format!("{} {scenario}", jre.version))?;
+            if scenario == "churn" {
+                let (_, cpu, _) = sums(&profile(&outcome)?)?;
+                // The ten phases, and a thousand threads of at least 1 ms each.
+                ensure!(cpu > 2_000_000_000, "{cpu} ns");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn stacks_of_virtual_threads_are_those_of_their_carriers() -> Result<()> {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 21) {
+        let samples = samples(&profile(&sampled(&jre, &[], "sample-rate=1000", &["Phases", "virtual"])?)?)?;
+        let [once, thrice] = ["once", "thrice"].map(|name| samples[&format!("Phases.{name}")] as f64);
+        ensure!(once > 50.0, "{once} samples");
+        // A quarter of them, within four standard deviations.
+        let off = (once - (once + thrice) / 4.0).abs();
+        ensure!(off < 4.0 * ((once + thrice) * 3.0 / 16.0).sqrt(), "{once} and {thrice} samples");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_include_pattern_leaves_its_frames_and_charges_them_with_what_they_called() -> Result<()> {
+    let jre = jre::newest()?;
+    let whole = samples(&profile(&sampled(&jre, &[], "sample-rate=500", &["StackStorm", "both"])?)?)?;
+    let part = "sample-rate=500,include=StackStorm.left:StackStorm.main";
+    let part = samples(&profile(&sampled(&jre, &[], part, &["StackStorm", "both"])?)?)?;
+    ensure!(whole.keys().any(|name| !name.starts_with("StackStorm.")), "{whole:?}");
+    let kept: Vec<&str> =
+        part.keys().map(String::as_str).filter(|name| !name.starts_with("(stacks).")).collect();
+    assert_eq!(kept, ["StackStorm.left", "StackStorm.main"]);
+    // What `right` took is charged to `main`: half of it.
+    let [left, main] = ["left", "main"].map(|name| part[&format!("StackStorm.{name}")] as f64);
+    ensure!((left / main - 0.5).abs() < 0.2, "{part:?}");
+    Ok(())
+}
+
+/// A kill loses at most the last second.
+#[test]
+fn a_program_that_is_killed_keeps_its_stacks() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut java = jre::newest()?.java();
+    java.args([&option("record=samples,out=killed.iprof")?, "-cp", &class_path(), "Phases", "endless"]);
+    let mut child = java.current_dir(folder.path()).stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;
+    let stat = format!("/proc/{}/stat", child.id());
+    let start = Instant::now();
+    let mut cpu = 0.0;
+    // In ticks of 10 ms (proc(5)): fields 14 and 15.
+    while cpu < 4e9 && start.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(100));
+        let text = fs::read_to_string(&stat)?;
+        let fields = text.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+        cpu = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 1e7;
+    }
+    child.kill()?;
+    child.wait()?;
+    let profile = Profile::parse(&fs::read(folder.path().join("killed.iprof"))?)?;
+    let (all, known, _) = sums(&profile)?;
+    // What the start of the virtual machine took was before.
+    ensure!(known as f64 > cpu - 2e9 && all as f64 * 1e7 > cpu - 2e9, "{all} samples, {known} of {cpu} ns");
+    Ok(())
+}
+
+fn instrument_run(options: &[&str], program: &[&str], folder: &Path) -> Result<Outcome> {
+    let mut command = subject::call()?;
+    command.current_dir(folder).arg("run").args(["--record", "samples"]).args(options);
+    command.arg("--agent").arg(agent::library()?).arg("--").arg(Jdk::default_kit()?.home.join("bin/java"));
+    finish({
+        command.args(["-cp", &class_path()]).args(program);
+        command
+    })
+}
+
+fn told(words: &[&str], folder: &Path) -> Result<String> {
+    let output = subject::call()?.current_dir(folder).args(words).output()?;
+    ensure!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    Ok(text(&output.stdout))
+}
+
+#[test]
+fn reports_and_exports_take_stacks_and_claim_no_calls() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = folder.path();
+    for name in ["a", "b"] {
+        let outcome = instrument_run(
+            &["-o", &at.join(format!("{name}.iprof")).display().to_string()],
+            &["StackStorm", "both"],
+            at,
+        )?;
+        ensure!(outcome.code == Some(0) && outcome.stdout == "done\n", "{}", outcome.stderr);
+    }
+    let report = told(&["report", "a.iprof"], at)?;
+    ensure!(report.contains("calls       not counted") && report.contains("StackStorm.left()"), "{report}");
+    ensure!(!report.contains("counts balance") && !report.contains("probes took"), "{report}");
+    let tree = told(&["xtree", "a.iprof"], at)?;
+    let main =
+        tree.lines().find(|line| line.ends_with("StackStorm.main(String[])")).context("a row of main")?;
+    ensure!(main.trim_start().starts_with("- ") && main.contains(" ms ") || main.contains(" s "), "{main}");
+    for (format, part) in [("folded", "StackStorm.left"), ("speedscope", "StackStorm.left"), ("pprof", "")] {
+        let file = format!("out.{format}");
+        told(&["export", "--format", format, "-o", &file, "a.iprof"], at)?;
+        let bytes = fs::read(at.join(&file))?;
+        ensure!(!bytes.is_empty() && String::from_utf8_lossy(&bytes).contains(part), "{format}");
+    }
+    ensure!(!report.contains("overhead") && !report.contains("--keep-threads"), "{report}");
+    let sum = told(&["xprof", "--json", "a.iprof", "b.iprof"], at)?;
+    ensure!(sum.contains("StackStorm.left"), "{sum}");
+    ensure!(told(&["merge", "a.iprof", "b.iprof"], at)?.contains("StackStorm.left"));
+    let changes = told(&["diff", "a.iprof", "b.iprof"], at)?;
+    ensure!(changes.contains("running "), "{changes}");
+    told(&["export", "--format", "parquet", "-o", "set", "a.iprof", "b.iprof"], at)?;
+    ensure!(fs::read_dir(at.join("set"))?.count() > 0);
+    // There is nothing exact to compare.
+    let gate = subject::call()?
+        .current_dir(at)
+        .args(["gate", "learn", "-o", "x.gate", "a.iprof", "b.iprof"])
+        .output()?;
+    let said = text(&gate.stderr);
+    ensure!(gate.status.code() == Some(4) && said.contains("no calls are counted"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn what_does_not_go_with_stacks_is_refused_with_the_reason() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for (options, part) in [
+        (&["--heap", "counts"][..], "--heap"),
+        (&["--root", "StackStorm.left"], "--root"),
+        (&["--transform", "method-events"], "--transform"),
+        (&["--monitors"], "--monitors"),
+        (&["--timing", "all"], "--timing"),
+        (&["--sample-rate", "0"], "--sample-rate"),
+    ] {
+        let outcome = instrument_run(options, &["StackStorm", "both"], folder.path())?;
+        ensure!(outcome.code == Some(2) && outcome.stderr.contains(part), "{options:?}: {}", outcome.stderr);
+    }
+    let classes = PathBuf::from(class_path());
+    let output = subject::call()?.args(["--record", "samples"]).arg(classes).args(["-o", "x"]).output()?;
+    let said = text(&output.stderr);
+    ensure!(output.status.code() == Some(2) && said.contains("instrument run --record samples"), "{said}");
+    // The agent by itself says it, and the program runs as it is.
+    for (options, part) in
+        [("record=samples,heap=counts", "leave out heap"), ("sample-rate=5", "record=samples")]
+    {
+        let outcome = run(&jre::newest()?, &[&option(options)?, "-cp", &class_path(), "StackStorm", "both"])?;
+        ensure!(outcome.stderr.contains(part) && outcome.stdout == "done\n", "{}", outcome.stderr);
+        ensure!(outcome.profiles() == 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn without_timers_the_program_runs_as_it_is() -> Result<()> {
+    let java = jre::newest()?.java();
+    let words = [
+        option("record=samples")?,
+        "-cp".to_owned(),
+        class_path(),
+        "StackStorm".to_owned(),
+        "both".to_owned(),
+    ];
+    let mut limited = Command::new("prlimit");
+    limited.arg("--sigpending=3:3").arg(java.get_program()).args(words);
+    let outcome = finish(limited)?;
+    let said = &outcome.stderr;
+    ensure!(outcome.code == Some(0) && outcome.stdout == "done\n", "{said}");
+    ensure!(said.contains("timer_create") && said.contains("ulimit -i"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_program_that_runs_is_sampled_for_a_while_and_again() -> Result<()> {
+    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
+        let mut program = Program::start(&jre, &[], &["Attached", "3"], None)?;
+        let files = program.files()?;
+        for (name, options) in
+            [("a", &["--record", "samples"][..]), ("b", &[]), ("c", &["--record", "samples"])]
+        {
+            let file = format!("{name}.iprof");
+            program.attached(&[options, &["-o", &file]].concat())?;
+            for _ in 0..20 {
+                program.run("call 1000")?;
+            }
+            std::thread::sleep(Duration::from_millis(1200));
+            program.stop()?;
+            let profile = Profile::parse(&fs::read(program.at(&file))?)?;
+            if options.is_empty() {
+                ensure!(!program.recorded(&file)?.is_empty());
+            } else {
+                let (_, cpu, _) = sums(&profile)?;
+                ensure!(cpu > 0, "{file}");
+                let names: Vec<&str> = profile.threads.iter().map(|thread| &*thread.name).collect();
+                ensure!(names.contains(&"worker-*"), "{names:?}");
+            }
+        }
+        let output =
+            program.attach(&["--record", "samples", "--for", "1s", "-o", "d.iprof", "--report", "report"])?;
+        let said = text(&output.stdout);
+        ensure!(output.status.success() && said.contains("not counted"), "{said}{}", text(&output.stderr));
+        program.has_left(files + 2)?;
+        program.end()?;
+    }
+    Ok(())
+}
