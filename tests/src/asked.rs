@@ -42,7 +42,7 @@ impl Program {
 
     /// The same in a folder that is there; no `options`: without the agent.
     pub fn start_in(folder: TempDir, jre: &Jre, options: Option<&str>, flags: &[&str]) -> Result<Program> {
-        let mut java = jre.java();
+        let mut java = jre.brief_java();
         if let Some(options) = options {
             java.arg(agent::option(&format!("name=asked,{options}"))?);
         }

@@ -183,7 +183,7 @@ impl Corpus {
         if !directory.exists() {
             let work = tempfile::Builder::new().prefix("jdk").tempdir_in(&self.directory)?;
             let tool = machine::java_source("ModuleJars.java");
-            jdk.java().arg(tool).arg(work.path()).run_quietly()?;
+            jdk.brief_java().arg(tool).arg(work.path()).run_quietly()?;
             fs::rename(work.keep(), &directory)?;
         }
         let mut jars: Vec<PathBuf> = fs::read_dir(&directory)?

@@ -24,7 +24,16 @@ pub struct Jre {
 impl Jre {
     /// A call of `java`, with nothing in the environment that would change what a test sees.
     pub fn java(&self) -> Command {
-        Jdk { home: self.home.clone(), version: self.version }.java()
+        self.as_kit().java()
+    }
+
+    /// As [`Jdk::brief_java`].
+    pub fn brief_java(&self) -> Command {
+        self.as_kit().brief_java()
+    }
+
+    fn as_kit(&self) -> Jdk {
+        Jdk { home: self.home.clone(), version: self.version }
     }
 }
 

@@ -29,7 +29,7 @@ impl Recorded {
         agent::compile(&[&format!("{}.java", program[0])], 8, folder.path())?;
         let profile = folder.path().join("recorded.iprof");
         let jre = jre::all()?.pop().context("a Java")?;
-        let mut java = jre.java();
+        let mut java = jre.brief_java();
         java.arg(agent::option(&format!("out={},{options}", profile.display()))?);
         java.arg("-cp").arg(folder.path()).args(program);
         let outcome = agent::finish(java)?;

@@ -55,7 +55,7 @@ pub fn free_port() -> u16 {
 
 /// A call of `java` in a folder; under the agent, with these options and a name for its profile, or without it.
 pub fn java(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = jre.java();
+    let mut java = jre.brief_java();
     java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(classes());
     if let Some(options) = options {
         java.arg(agent::option(options)?).arg(format!("-Dinstrument.name={name}"));

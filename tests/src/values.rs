@@ -92,7 +92,7 @@ impl Program {
 
     /// Its call with these classes, all of which are verified.
     pub fn java(&self, jre: &Jre, classes: &Path, flags: &[&str], arguments: &[&str]) -> Result<Command> {
-        let mut java = jre.java();
+        let mut java = jre.brief_java();
         let class_path =
             std::env::join_paths(std::iter::once(classes).chain(self.jars.iter().map(|jar| jar.as_path())))?;
         java.arg("-Xverify:all").args(flags).arg("-cp").arg(class_path).arg(self.name).args(arguments);

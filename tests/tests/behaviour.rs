@@ -151,7 +151,7 @@ fn ran(methods: &[MethodCounts], prefix: &str, at_least: u64) {
 /// A call of java that is the same in every folder.
 fn java(arguments: &'static [&'static str]) -> impl Fn(&Path) -> Command {
     move |_| {
-        let mut command = Jdk::default_kit().expect("a JDK").java();
+        let mut command = Jdk::default_kit().expect("a JDK").brief_java();
         command.args(arguments);
         command
     }

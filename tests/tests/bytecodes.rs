@@ -95,7 +95,7 @@ impl Bench {
     fn judge(&self, classes: &Path, main: &str, arguments: &[&str]) -> Result<Counts> {
         let out = self.folder.path().join(format!("{main}.steps"));
         let library = self.folder.path().join("libjudge.so");
-        let mut java = self.jdk.java();
+        let mut java = self.jdk.brief_java();
         // Two instructions that HotSpot has made one are one step.
         java.args(["-Xint", "-XX:-RewriteBytecodes", "-XX:-RewriteFrequentPairs"]);
         java.arg(format!("-agentpath:{}={}", library.display(), out.display()));
@@ -120,7 +120,7 @@ impl Bench {
     /// A run under our agent, which leaves one profile.
     fn recorded(&self, classes: &Path, main: &str, record: &str) -> Result<(Outcome, PathBuf)> {
         let option = format!("record={record},transform=method-events:thread-links:bytecodes");
-        let mut java = self.jdk.java();
+        let mut java = self.jdk.brief_java();
         java.arg(agent::option(&option)?).arg("-cp").arg(classes).arg(main);
         let outcome = agent::finish(java)?;
         let profiles: Vec<PathBuf> = outcome.profile().collect();
@@ -237,7 +237,7 @@ fn rewritten_programs_count_the_same_and_the_gate_judges_it() -> Result<()> {
     subject::rewrite(&bench.classes(), &rewritten, &options)?;
     let run = |main: &str, name: &str| -> Result<PathBuf> {
         let profile = bench.folder.path().join(name);
-        let mut java = bench.jdk.java();
+        let mut java = bench.jdk.brief_java();
         java.arg(format!("-Dinstrument.out={}", profile.display())).arg("-cp").arg(&rewritten).arg(main);
         java.run_quietly()?;
         Ok(profile)

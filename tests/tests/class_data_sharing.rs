@@ -67,7 +67,7 @@ fn with_path(option: &str, path: &Path) -> String {
 }
 
 fn java(jdk: &Jdk, options: &[String], jar: &Path) -> Command {
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(options).arg("-jar").arg(jar);
     java
 }

@@ -108,7 +108,7 @@ fn lines(output: std::process::Output) -> Result<Vec<Vec<String>>> {
 
 fn links(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Links> {
     let classes = jdk.compile(&["JarLinkCheck.java"], &[])?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(["-Xverify:all", "-Xss8m", "-cp"]).arg(classes).arg("JarLinkCheck").arg(jar).args(class_path);
     lines(java.run_quietly()?)?
         .into_iter()
@@ -150,7 +150,7 @@ fn oracle(corpus: &Corpus, original: &Path, rewritten: &Path) -> Result<Opinion>
     let mut class_path = vec![corpus.path("asm-tool")?, corpus.path("asm-tree-tool")?];
     let classes = jdk.compile(&["JarOracle.java", "CodeOracle.java", "RawClass.java"], &class_path)?;
     class_path.push(classes);
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.arg("-cp").arg(join(&class_path)).arg("JarOracle").arg(original).arg(rewritten);
     let mut opinion = Opinion { faults: Vec::new(), unchanged: Vec::new(), methods: 0, changed: 0 };
     let mut finished = false;
@@ -429,7 +429,7 @@ fn module_prefix() -> &'static str {
 fn module_links(patches: &[PathBuf], stub: Option<&Path>) -> Result<Links> {
     let jdk = Jdk::default_kit()?;
     let classes = jdk.compile(&["ModuleLinkCheck.java"], &[])?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(["-Xverify:all", "-Xss8m", "--add-modules", "ALL-SYSTEM"]);
     let mut modules = vec!["ALL-UNNAMED".to_string()];
     for patch in patches {

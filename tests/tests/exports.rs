@@ -297,7 +297,7 @@ fn a_run_is_a_timeline() {
     jdk.compile_into(&[java_source("Exported.java")], &at("classes")).unwrap();
     subject::rewrite::<&str>(&at("classes"), &at("rewritten"), &[]).unwrap();
     let profile = at("run.iprof");
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(["-Dinstrument.record=trace", &format!("-Dinstrument.out={}", profile.display())]);
     let done = java.arg("-cp").arg(at("rewritten")).arg("Exported").run_quietly().unwrap();
     assert_eq!(String::from_utf8_lossy(&done.stdout), "875 made\n");

@@ -39,7 +39,7 @@ fn record() -> Result<Recorded> {
         for (run, way) in ways.iter().chain([&ways[0], &ways[0]]).enumerate() {
             let runs = path.join(format!("{build}-{run}"));
             fs::create_dir(&runs)?;
-            let mut java = jdk.java();
+            let mut java = jdk.brief_java();
             java.args(way.iter().map(|option| format!("-Dinstrument.{option}")));
             java.arg("-cp")
                 .arg(path.join("rewritten"))
@@ -314,7 +314,7 @@ fn profiles_carry_the_labels_of_their_programs() -> Result<()> {
     run.arg(jdk.home.join("bin/java")).args(["-cp", "plain", "Fleet", "3"]);
     without_labels(&mut run).env("GITHUB_SHA", "c0ffee").current_dir(path).run_quietly()?;
     subject::call()?.args(["rewrite", "plain", "-o", "rewritten"]).current_dir(path).run_quietly()?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args([
         "-Dinstrument.labels=service=shop,build=1%2C2",
         "-Dinstrument.out=static.iprof",

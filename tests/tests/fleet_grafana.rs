@@ -112,7 +112,7 @@ fn every_query_of_the_dashboard_has_an_answer() -> Result<()> {
     for (build, size) in [("1", "8"), ("2", "20")] {
         fs::create_dir(path.join(build))?;
         for _ in 0..2 {
-            let mut java = jdk.java();
+            let mut java = jdk.brief_java();
             java.arg("-Dinstrument.record=tree").arg("-cp").arg(path.join("rewritten")).args(["Fleet", size]);
             java.current_dir(path.join(build)).run_quietly()?;
         }

@@ -28,7 +28,7 @@ fn programs(folder: &Path) -> Result<Vec<(String, Vec<PathBuf>)>> {
         let mut profiles = Vec::new();
         for size in ["8", "15", "20"] {
             let profile = runs.join(format!("{size}.iprof"));
-            let mut java = jdk.java();
+            let mut java = jdk.brief_java();
             java.args(way.iter().map(|option| format!("-Dinstrument.{option}")));
             java.arg(format!("-Dinstrument.out={}", profile.display()))
                 .arg("-cp")

@@ -80,7 +80,7 @@ impl Shop {
     fn run(&self, classes: &str, fault: &str, settings: &[&str]) -> Result<PathBuf> {
         self.runs.set(self.runs.get() + 1);
         let profile = self.path(&format!("{}.iprof", self.runs.get()));
-        let mut java = self.jdk.java();
+        let mut java = self.jdk.brief_java();
         java.args(["-XX:TieredStopAtLevel=1", "-Dinstrument.calibrate=off"]);
         java.args(settings.iter().map(|setting| format!("-Dinstrument.{setting}")));
         java.arg(format!("-Dinstrument.out={}", profile.display()));

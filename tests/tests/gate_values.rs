@@ -54,7 +54,7 @@ impl<'a> Runs<'a> {
 
     fn run(&self, seed: &str, change: &str, number: usize) -> Result<PathBuf> {
         let profile = self.classes.join(format!("{seed}-{change}-{number}.iprof"));
-        let mut java = self.jdk.java();
+        let mut java = self.jdk.brief_java();
         java.args(["-XX:TieredStopAtLevel=1", "-Dinstrument.calibrate=off"]);
         java.arg(format!("-Dinstrument.out={}", profile.display()));
         java.arg("-cp").arg(&self.classes).args([self.program.name, seed, change]).run_quietly()?;

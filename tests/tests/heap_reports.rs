@@ -211,7 +211,7 @@ fn the_trace_of_a_real_program_is_valid() {
     jdk.compile_into(&[java_source("TraceCheck.java")], run.folder.path()).unwrap();
     let file = run.folder.path().join("trace.xml");
     instrument(&["export", "--to", "xml", "-o", file.to_str().unwrap()], &profile);
-    let mut check = jdk.java();
+    let mut check = jdk.brief_java();
     check
         .arg("-cp")
         .arg(run.folder.path())

@@ -49,7 +49,7 @@ fn text(bytes: &[u8]) -> String {
 fn compare(jre: &Jre, program: impl Fn(Command) -> Command) -> Result<Vec<MethodCounts>> {
     let copy = rewritten(jre)?;
     let (before, after) = (folder()?, folder()?);
-    let run = |jre: &Jre, folder: &TempDir| program(jre.java()).current_dir(folder.path()).capture();
+    let run = |jre: &Jre, folder: &TempDir| program(jre.brief_java()).current_dir(folder.path()).capture();
     let (old, new) = (run(jre, &before)?, run(&copy, &after)?);
     let said = |output: &Output| (output.status.code(), text(&output.stdout), text(&output.stderr));
     ensure!(said(&old) == said(&new), "Java {}: {:?}\n{:?}", jre.version, said(&old), said(&new));
@@ -178,7 +178,7 @@ fn methods_of_the_jdk_are_below_those_of_a_rewritten_program() -> Result<()> {
     let [plain, jar] = jars("Maps", MAPS)?;
     for jre in jres()? {
         let home = rewritten(&jre)?;
-        let expected = jre.java().arg("-jar").arg(&plain).run_quietly()?;
+        let expected = jre.brief_java().arg("-jar").arg(&plain).run_quietly()?;
         let ways: [&[&str]; 5] = [
             &[],
             &["-Xverify:all", "-Xint"],
@@ -190,7 +190,7 @@ fn methods_of_the_jdk_are_below_those_of_a_rewritten_program() -> Result<()> {
         for options in ways {
             let folder = folder()?;
             let found =
-                home.java().args(options).arg("-jar").arg(&jar).current_dir(folder.path()).run_quietly()?;
+                home.brief_java().args(options).arg("-jar").arg(&jar).current_dir(folder.path()).run_quietly()?;
             ensure!(found.stdout == expected.stdout, "{}", text(&found.stdout));
             ensure!(!text(&found.stderr).contains("instrument:"), "{options:?}: {}", text(&found.stderr));
             let methods = methods(folder.path())?;
@@ -241,7 +241,7 @@ fn a_copy_that_was_moved_starts_from_its_archive() -> Result<()> {
         if has_archive {
             let folder = self::folder()?;
             let log = folder.path().join("loaded");
-            let mut java = moved.java();
+            let mut java = moved.brief_java();
             java.arg("-Xshare:on")
                 .arg(format!("-Xlog:class+load:file={}", log.display()))
                 .arg("-jar")
@@ -258,12 +258,12 @@ fn a_copy_that_was_moved_starts_from_its_archive() -> Result<()> {
         }
         // What lists the content of the image finds what was added.
         let folder = self::folder()?;
-        let found = moved.java().arg("-jar").arg(&lister).current_dir(folder.path()).run_quietly()?;
+        let found = moved.brief_java().arg("-jar").arg(&lister).current_dir(folder.path()).run_quietly()?;
         ensure!(text(&found.stdout) == "true true true\n", "{}", text(&found.stdout));
         // Another set of modules than that of the archive.
         let folder = self::folder()?;
         moved
-            .java()
+            .brief_java()
             .args(["--limit-modules", "java.base", "-jar"])
             .arg(&jar)
             .current_dir(folder.path())
@@ -272,7 +272,7 @@ fn a_copy_that_was_moved_starts_from_its_archive() -> Result<()> {
         // Programs that are not recorded leave nothing.
         let folder = self::folder()?;
         moved
-            .java()
+            .brief_java()
             .env("INSTRUMENT_RECORD", "off")
             .arg("-jar")
             .arg(&jar)
@@ -313,7 +313,7 @@ public class Virtual {
     fs::write(folder.path().join("Virtual.java"), SOURCE)?;
     kit.tool("javac").arg("Virtual.java").current_dir(folder.path()).run_quietly()?;
     let home = rewritten(&Jre { home: kit.home, version: kit.version })?;
-    let mut java = home.java();
+    let mut java = home.brief_java();
     java.args(["-cp", ".", "Virtual"]).current_dir(folder.path());
     let output = java.capture_within(std::time::Duration::from_secs(60))?;
     ensure!(text(&output.stdout) == "10000\n", "{}{}", text(&output.stdout), text(&output.stderr));
@@ -326,7 +326,7 @@ fn an_agent_refuses_a_jdk_that_records_by_itself() -> Result<()> {
     let copy = rewritten(&jres()?.remove(0))?;
     let [jar, _] = jars("Maps", MAPS)?;
     let folder = folder()?;
-    let mut java = copy.java();
+    let mut java = copy.brief_java();
     java.arg(agent::option("")?).arg("-jar").arg(&jar).current_dir(folder.path());
     let found = java.capture()?;
     let said = text(&found.stderr);
@@ -374,7 +374,7 @@ fn everything_of_a_runtime_of_jlink_is_rewritten() -> Result<()> {
     ensure!(line.contains("\"outcome\":\"excluded\""), "{line}");
     ensure!(has("java/lang/String", "excluded") && has("java/util/concurrent/ForkJoinPool", "excluded"));
     let java = Jre { home: output, version: kit.version }
-        .java()
+        .brief_java()
         .arg("-jar")
         .arg(&jar)
         .current_dir(folder.path())

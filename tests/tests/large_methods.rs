@@ -172,7 +172,7 @@ fn run(jdk: &Jdk, classes: &Path, programs: &[Program], directory: &Path) -> Res
     fs::create_dir_all(directory)?;
     let names: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
     let runner = jdk.compile(&["RunAll.java"], &[])?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.current_dir(directory).args(["-Xverify:all", "-Xss16m", "-cp"]);
     java.arg(instrument_tests::machine::join(&[classes, &runner])).arg("RunAll").args(names);
     Ok(String::from_utf8(java.run_quietly()?.stdout)?)

@@ -239,7 +239,7 @@ fn methods(outcome: &Outcome) -> BTreeMap<String, Figures> {
 }
 
 fn run_rewritten(jre: &Jre, classes: &Path, flags: &[&str]) -> Outcome {
-    let mut java = jre.java();
+    let mut java = jre.brief_java();
     java.arg("-Xverify:all").args(flags).arg("-cp").arg(classes).arg("Borrowed");
     let outcome = agent::finish(java).unwrap();
     assert_eq!(outcome.code, Some(3), "{}{}", outcome.stdout, outcome.stderr);
@@ -470,7 +470,7 @@ fn the_counts_of_a_program_that_was_killed_balance() {
     let classes = compiled(work.path());
     for (record, jre) in ["counts", "tree", "trace"].into_iter().zip(jre::all().unwrap().iter().cycle()) {
         let folder = tempfile::tempdir().unwrap();
-        let mut java = jre.java();
+        let mut java = jre.brief_java();
         java.arg(agent::option(&format!("library-calls=top-level,record={record}")).unwrap());
         java.current_dir(folder.path()).arg("-cp").arg(&classes).arg("Busy");
         let mut child = java.stdout(Stdio::piped()).spawn().unwrap();

@@ -56,7 +56,7 @@ impl Program {
     fn run(&self, jdk: &Jdk, flags: &[&str], arguments: &[&str]) -> Ran {
         let out: PathBuf = self.dir.path().join("run.iprof");
         let _ = fs::remove_file(&out);
-        let mut java = jdk.java();
+        let mut java = jdk.brief_java();
         java.arg(format!("-Dinstrument.out={}", out.display())).args(flags);
         java.arg("-cp").arg(self.dir.path().join("rewritten")).arg(self.name).args(arguments);
         let done = java.run_quietly().unwrap();

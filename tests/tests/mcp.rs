@@ -20,7 +20,7 @@ fn the_client_of_the_protocol_gets_what_the_reports_print() -> Result<()> {
     for size in ["8", "20"] {
         let run = path.join(size);
         fs::create_dir(&run)?;
-        let mut java = jdk.java();
+        let mut java = jdk.brief_java();
         java.arg("-cp").arg(path.join("rewritten")).args(["Fleet", size]).current_dir(&run).run_quietly()?;
         let found = fs::read_dir(&run)?.flatten().map(|entry| entry.path());
         files.extend(found.filter(|path| path.extension().is_some_and(|end| end == "iprof")));

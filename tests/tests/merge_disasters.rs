@@ -400,7 +400,7 @@ fn stubs_and_skeletons_alone_give_two_trees() -> Result<()> {
     subject::rewrite(&classes(), &rewritten, &["--transform", "method-events,rmi"])?;
     let port = free_port().to_string();
     let java = |index: usize, name: &str| {
-        let mut java = jre(index).java();
+        let mut java = jre(index).brief_java();
         java.current_dir(folder.path()).arg(format!("-Dinstrument.name={name}"));
         java.args(["-Djava.rmi.server.hostname=127.0.0.1", "-cp"]).arg(&rewritten);
         java

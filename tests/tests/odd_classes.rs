@@ -107,7 +107,7 @@ fn hotspot<'a>(jre: &Jre, classes: impl Iterator<Item = &'a [u8]>, work: &Path) 
         archive.write_all(class)?;
     }
     archive.finish()?;
-    let mut java = jre.java();
+    let mut java = jre.brief_java();
     java.args(["-Xverify:all", "-cp"]).arg(work).arg("MutantLinkCheck").args([&file, work]);
     let text = String::from_utf8(java.run_quietly()?.stdout)?;
     text.lines()

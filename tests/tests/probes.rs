@@ -46,7 +46,7 @@ impl Place {
     }
 
     fn run(&self, jdk: &Jdk, classes: &str) -> Result<String> {
-        let mut java = jdk.java();
+        let mut java = jdk.brief_java();
         let done =
             java.args(["-Xverify:all", "-cp"]).arg(self.path(classes)).arg("com.acme.Victim").output()?;
         let errors = String::from_utf8_lossy(&done.stderr);
@@ -122,7 +122,7 @@ fn probes_go_together_with_the_recording() -> Result<()> {
     let done = place.rewrite(&rules("rules.toml")?, &options)?;
     ensure!(done.status.success(), "{}", text(&done.stderr));
     for jdk in kits()? {
-        let mut java = jdk.java();
+        let mut java = jdk.brief_java();
         java.current_dir(place.folder.path()).args([
             "-Xverify:all",
             "-Dinstrument.out=profile",

@@ -143,7 +143,7 @@ fn a_rewritten_jar_records_what_its_stubs_and_skeletons_do() -> Result<()> {
     for index in [1, 3] {
         let work = folder.path().join(index.to_string());
         fs::create_dir(&work)?;
-        let mut java = jre(index).java();
+        let mut java = jre(index).brief_java();
         java.current_dir(&work).arg("-Dinstrument.name=alone").arg("-cp").arg(&rewritten);
         echo(&mut java, 20)?;
         let recorded = Recorded::of(&work, "alone")?;

@@ -107,7 +107,7 @@ fn image(jre: &Jre) -> Result<Jre> {
 }
 
 fn program(way: Way, jre: &Jre, main: &str, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = if way == Way::Image { image(jre)?.java() } else { jre.java() };
+    let mut java = if way == Way::Image { image(jre)?.brief_java() } else { jre.brief_java() };
     java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1");
     java.arg(format!("-Dinstrument.name={name}"));
     if way == Way::Patch {
@@ -264,18 +264,18 @@ fn what_is_made_for_another_jdk_says_so() -> Result<()> {
     let (input, only) = (folder.join("plain.jar"), folder.join("only.jar"));
     plain("BeaconClient", "", &input)?;
     rewrite(&input, &only, &[newer])?.run_quietly()?;
-    let line = said(older.java().current_dir(folder).arg("-jar").arg(&only))?;
+    let line = said(older.brief_java().current_dir(folder).arg("-jar").arg(&only))?;
     let expected = format!("instrument: this jar was prepared for Java {}.", newer.version);
     let cure = format!("--launcher-agent {}", older.home.canonicalize()?.display());
     ensure!(line.contains(&expected) && line.contains(&cure), "{line}");
     ensure!(line.contains("java.rmi.ConnectException") && line.matches("instrument:").count() == 1, "{line}");
     // Not started in the way that starts it.
-    let line = said(newer.java().current_dir(folder).arg("-cp").arg(&only).arg("BeaconClient"))?;
+    let line = said(newer.brief_java().current_dir(folder).arg("-cp").arg(&only).arg("BeaconClient"))?;
     ensure!(line.contains("instrument: the launcher agent of this jar was not started"), "{line}");
     ensure!(line.contains("java.rmi.ConnectException"), "{line}");
     // A security manager lets it do nothing: the program gets as far as it would.
     if let Some(managed) = jres().iter().find(|jre| jre.version == 17) {
-        let mut java = managed.java();
+        let mut java = managed.brief_java();
         java.current_dir(folder)
             .arg("-Djava.security.manager")
             .arg("-jar")

@@ -31,7 +31,7 @@ fn jar() -> PathBuf {
 
 /// `java` with the jar, under the agent with these options or without it.
 fn rewritten(jre: &Jre, options: Option<&str>, name: &str, folder: &Path) -> Result<Command> {
-    let mut java = jre.java();
+    let mut java = jre.brief_java();
     java.current_dir(folder).arg("-Djava.rmi.server.hostname=127.0.0.1").arg("-cp").arg(jar());
     java.arg(format!("-Dinstrument.name={name}"));
     if let Some(options) = options {

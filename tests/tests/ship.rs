@@ -24,7 +24,7 @@ struct Program {
 impl Program {
     fn start(jdk: &Jdk, classes: &Path, folder: &Path) -> Result<Program> {
         fs::create_dir(folder)?;
-        let mut java = jdk.java();
+        let mut java = jdk.brief_java();
         java.arg("-cp").arg(classes).arg("Asked").current_dir(folder);
         let mut child = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().context("a pipe")?);

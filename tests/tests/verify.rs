@@ -24,7 +24,7 @@ const JARS: [&str; 7] =
 /// What HotSpot says: `ok` or an error, by number.
 fn hotspot(jdk: &Jdk, mutants: &Path, class_path: &[PathBuf]) -> Result<Vec<String>> {
     let classes = jdk.compile(&["MutantLinkCheck.java"], &[])?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(["-Xverify:all", "-Xss8m", "-Xshare:auto", "-cp"])
         .arg(classes)
         .arg("MutantLinkCheck")
@@ -257,7 +257,7 @@ fn compare_real(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Vec<Str
 /// What linking each class of a jar leads to.
 fn linked(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<HashMap<String, String>> {
     let classes = jdk.compile(&["JarLinkCheck.java"], &[])?;
-    let mut java = jdk.java();
+    let mut java = jdk.brief_java();
     java.args(["-Xverify:all", "-Xss8m", "-cp"]).arg(classes).arg("JarLinkCheck").arg(jar).args(class_path);
     let text = String::from_utf8(java.run_quietly()?.stdout)?;
     Ok(text

@@ -74,7 +74,7 @@ impl Check {
         let path: &Path = self.directory.path();
         let file = path.join("trace.xml");
         fs::write(&file, document).unwrap();
-        let mut command = self.jdk.java();
+        let mut command = self.jdk.brief_java();
         command
             .arg("-cp")
             .arg(path)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -21,6 +22,9 @@ pub struct Case {
     /// The folder.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// What [`Case::class_files`] gives: assembling takes longer than what is done with it, once for each combination of transforms.
+    #[serde(skip)]
+    class_files: OnceLock<Vec<ClassFile>>,
     /// What is special about the class, in one line.
     pub title: String,
     /// The failure class it stands for, with a known bug of that class where there is one.
@@ -228,6 +232,9 @@ impl Case {
     /// # Errors
     /// None there, or unreadable.
     pub fn class_files(&self) -> Result<Vec<ClassFile>> {
+        if let Some(known) = self.class_files.get() {
+            return Ok(known.clone());
+        }
         let mut out = self.assembled()?;
         for path in files(&self.folder, "class")? {
             let stem = path.strip_prefix(&self.folder)?.with_extension("").to_string_lossy().into_owned();
@@ -236,7 +243,7 @@ impl Case {
             }
         }
         ensure!(!out.is_empty(), "{}: no class file", self.name);
-        Ok(out)
+        Ok(self.class_files.get_or_init(|| out).clone())
     }
 }
 

@@ -67,7 +67,7 @@ pub fn run_blocks(jdk: &Jdk, judge: &Path, blocks: &[Block], run: bool) -> Resul
         }
     }
     fs::write(&manifest, text)?;
-    let mut command = jdk.java();
+    let mut command = jdk.brief_java();
     command.args([
         "-XX:+UnlockDiagnosticVMOptions",
         "-XX:+BytecodeVerificationRemote",
