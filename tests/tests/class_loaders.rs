@@ -249,7 +249,8 @@ fn loaders_of_a_running_program_are_asked_late() -> Result<()> {
     for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
         let folder = tempfile::tempdir()?;
         let words = ["-cp", &path, "Picky", "throws", "Program$Endless"];
-        let mut child = jre.brief_java().current_dir(folder.path()).args(words).stdout(Stdio::piped()).spawn()?;
+        let mut child =
+            jre.brief_java().current_dir(folder.path()).args(words).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut line)?;
         let library = agent::library()?.display().to_string();

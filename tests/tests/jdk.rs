@@ -189,8 +189,13 @@ fn methods_of_the_jdk_are_below_those_of_a_rewritten_program() -> Result<()> {
         ];
         for options in ways {
             let folder = folder()?;
-            let found =
-                home.brief_java().args(options).arg("-jar").arg(&jar).current_dir(folder.path()).run_quietly()?;
+            let found = home
+                .brief_java()
+                .args(options)
+                .arg("-jar")
+                .arg(&jar)
+                .current_dir(folder.path())
+                .run_quietly()?;
             ensure!(found.stdout == expected.stdout, "{}", text(&found.stdout));
             ensure!(!text(&found.stderr).contains("instrument:"), "{options:?}: {}", text(&found.stderr));
             let methods = methods(folder.path())?;

@@ -59,14 +59,14 @@ fn whoever_throws_and_whoever_catches_every_call_has_its_end() {
 #[test]
 fn calls_above_constructors_that_failed_do_not_pile_up() {
     for_each_jvm(|jvm| {
-        let run = run(jvm, &["failing", "50000"]).ok();
+        let run = run(jvm, &["failing", "10000"]).ok();
         let profile = run.profile();
         let found = figures(&profile);
         for (id, column) in [(10, 3), (20, 2)] {
-            assert_eq!(found[&id][0], 50_000);
-            assert_eq!(found[&id][column] + found[&id][4], 50_000, "{found:?}");
+            assert_eq!(found[&id][0], 10_000);
+            assert_eq!(found[&id][column] + found[&id][4], 10_000, "{found:?}");
         }
-        assert_eq!(found[&21], [50_000, 50_000, 0, 0, 0]);
+        assert_eq!(found[&21], [10_000, 10_000, 0, 0, 0]);
         if jvm.record != Some("trace") {
             assert!(profile.threads.iter().all(|thread| thread.stack.len() <= 140), "{found:?}");
             assert!(run.profile_len() < 1 << 20);

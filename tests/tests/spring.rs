@@ -32,7 +32,13 @@ fn serve(jre: &Jre, options: &[&str], words: &[&str]) -> Result<(TempDir, Ended)
     let folder = tempfile::tempdir()?;
     let mut command = subject::call()?;
     command.current_dir(folder.path()).arg("run").args(options).arg("--agent").arg(agent::library()?);
-    command.arg("--").arg(jre.home.join("bin/java")).args(words).arg("-jar").arg(spring::jar()?);
+    command
+        .arg("--")
+        .arg(jre.home.join("bin/java"))
+        .arg("-XX:TieredStopAtLevel=1")
+        .args(words)
+        .arg("-jar")
+        .arg(spring::jar()?);
     let ended = spring::drive(command, &[], REQUESTS)?;
     ensure!(ended.code == Some(128 + 15), "Java {}: {:?}: {}", jre.version, ended.code, ended.stderr);
     Ok((folder, ended))

