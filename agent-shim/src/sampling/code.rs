@@ -6,7 +6,7 @@
 use super::declaring_class;
 use crate::jvmti::Environment;
 use crate::talk::contained;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -42,8 +42,8 @@ struct Map {
 
 static MAP: Map = Map { base: AtomicUsize::new(0), leaves: [const { AtomicPtr::new(null_mut()) }; LEAVES] };
 
-/// Bytes of each method, by address; the machine tells only the address of one that goes.
-static SIZES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
+/// Compiled code by address: its bytes, and its method; the machine tells only the address of one that goes.
+static METHODS: Mutex<BTreeMap<usize, (usize, usize)>> = Mutex::new(BTreeMap::new());
 
 impl Map {
     /// For the signal handler.
@@ -87,6 +87,13 @@ pub(super) fn at(address: usize) -> Code {
     MAP.at(address)
 }
 
+/// The method whose code is at an address now, as the virtual machine names it.
+pub(super) fn method_at(address: usize) -> Option<usize> {
+    let methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (start, (bytes, method)) = methods.range(..=address).next_back()?;
+    (address - start < *bytes).then_some(*method)
+}
+
 /// # Safety
 /// Called by the virtual machine: `jvmtiEventCompiledMethodLoad`.
 pub(super) unsafe extern "system" fn loaded(
@@ -102,8 +109,8 @@ pub(super) unsafe extern "system" fn loaded(
         let is_ours =
             declaring_class(jvmti, method).is_some_and(|class| class.starts_with(b"Linstrument/runtime/"));
         let (start, bytes) = (address as usize, size.max(0) as usize);
-        let mut sizes = SIZES.lock().unwrap_or_else(PoisonError::into_inner);
-        sizes.get_or_insert_default().insert(start, bytes);
+        let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
+        methods.insert(start, (bytes, method as usize));
         MAP.set(start, bytes, if is_ours { Code::Recorder } else { Code::Program });
     });
 }
@@ -112,8 +119,8 @@ pub(super) unsafe extern "system" fn loaded(
 /// Called by the virtual machine: `jvmtiEventCompiledMethodUnload`.
 pub(super) unsafe extern "system" fn unloaded(_: Environment, _: *mut c_void, address: *const c_void) {
     contained("compiled code that goes", || {
-        let mut sizes = SIZES.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = sizes.get_or_insert_default().remove(&(address as usize)) {
+        let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((bytes, _)) = methods.remove(&(address as usize)) {
             MAP.set(address as usize, bytes, Code::Other);
         }
     });

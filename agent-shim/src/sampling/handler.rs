@@ -127,7 +127,7 @@ pub(super) extern "C" fn on_sample(_: c_int, info: *mut libc::siginfo_t, context
         if sampled.serial.load(SeqCst) != 0 {
             if !IS_PAUSED.load(Relaxed) {
                 // SAFETY: this is what the kernel passed in.
-                unsafe { stacks::take(sampled, periods, is_machine(address), context) };
+                unsafe { stacks::take(sampled, periods, (address, is_machine(address)), context) };
             }
         } else if region != 0 {
             let periods = if sampled.event.load(Relaxed) < 0 && timers::go_to_event(sampled) {

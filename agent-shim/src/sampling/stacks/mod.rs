@@ -8,6 +8,7 @@
 //!
 //! Threads whose names differ in their last number are one sum ([`pool`]).
 
+mod anchor;
 mod callers;
 mod file;
 mod names;
@@ -18,7 +19,7 @@ mod walk;
 
 pub(super) use walk::take;
 
-use super::timers;
+use super::{code, timers};
 use crate::jvmti::{Callbacks, Environment, Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::talk::contained;
@@ -146,6 +147,9 @@ pub(crate) fn begin(
         }
         prepare_methods(jvmti, jni);
         callers::prepare();
+        if let Some(distance) = distance(jvmti, jni) {
+            anchor::prepare(walk::find, distance);
+        }
         walk::set_ring(Some(ring));
         threads::with(|threads| {
             threads.begin();
@@ -317,7 +321,9 @@ fn read(names: &mut Names, jvmti: Jvmti<'_>, jni: Jni<'_>, slot: &Slot) -> Read 
     if count == ring::MOST_FRAMES {
         path.extend(names.row("(callers beyond 1024 frames)"));
     }
-    path.extend(slot.frames[..count].iter().rev().filter_map(|frame| names.of(jvmti, jni, frame.method)));
+    let innermost = code::method_at(slot.innermost).filter(|_| count > 0);
+    let methods = slot.frames[..count].iter().rev().map(|frame| frame.method).chain(innermost);
+    path.extend(methods.filter_map(|method| names.of(jvmti, jni, method)));
     let Slot { serial, periods, handler, in_machine, .. } = *slot;
     Read { serial, periods, handler, in_machine, path }
 }
@@ -328,18 +334,25 @@ fn name_of<'n>(about: &'n About, by_environment: Option<&'n HashMap<usize, Strin
     known.unwrap_or(&about.short_name)
 }
 
-/// The names of Java's threads by their JNI environments, which lie in the virtual machine's threads as far from the beginning as ours does.
+/// Where the virtual machine has a thread of Java.
+fn address(jni: Jni<'_>, thread: &Object<'_>) -> Option<usize> {
+    let at = jni.long_field(thread, "java/lang/Thread", "eetop")?;
+    usize::try_from(at).ok().filter(|at| *at != 0)
+}
+
+/// From there to the thread's JNI environment, which is the same for all.
+fn distance(jvmti: Jvmti<'_>, jni: Jni<'_>) -> Option<usize> {
+    let own = jvmti.current_thread(jni).and_then(|thread| address(jni, &thread))?;
+    jni.address().checked_sub(own)
+}
+
+/// The names of Java's threads by their JNI environments.
 fn names_by_environment(jvmti: Jvmti<'_>, jni: Jni<'_>) -> HashMap<usize, String> {
-    let address =
-        |thread: &Object<'_>| jni.long_field(thread, "java/lang/Thread", "eetop").filter(|at| *at != 0);
-    let Some(own) = jvmti.current_thread(jni).and_then(|thread| address(&thread)) else {
-        return HashMap::new();
-    };
-    let distance = jni.address() as i64 - own;
+    let Some(distance) = distance(jvmti, jni) else { return HashMap::new() };
     let mut names = HashMap::new();
     for thread in jvmti.threads(jni).unwrap_or_default() {
-        if let (Some(at), Ok(info)) = (address(&thread), jvmti.thread_info(&thread, jni)) {
-            names.insert((at + distance) as usize, info.name);
+        if let (Some(at), Ok(info)) = (address(jni, &thread), jvmti.thread_info(&thread, jni)) {
+            names.insert(at + distance, info.name);
         }
         jni.forget(thread);
     }

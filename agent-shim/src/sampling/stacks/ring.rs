@@ -29,6 +29,8 @@ pub(super) struct Slot {
     pub(super) periods: u64,
     /// ns that the handler took.
     pub(super) handler: u64,
+    /// The next instruction, where the frames begin with the caller of the compiled method that has it; else 0.
+    pub(super) innermost: usize,
     /// The processor was in the virtual machine's own code.
     pub(super) in_machine: bool,
     /// Innermost first.

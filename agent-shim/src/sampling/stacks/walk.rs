@@ -1,10 +1,11 @@
 //! What the signal handler does where stacks are sampled: it walks the interrupted thread's stack with HotSpot's `AsyncGetCallTrace`, which is
 //! made for that. It allocates nothing and locks nothing.
 
+use super::super::code::{self, Code};
 use super::super::sampled::Sampled;
 use super::super::timers;
-use super::callers;
 use super::ring::{Frame, MOST_FRAMES, Ring};
+use super::{anchor, callers};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -19,6 +20,7 @@ struct Trace {
 
 type AsyncGetCallTrace = unsafe extern "C" fn(*mut Trace, depth: c_int, context: *mut c_void);
 
+const UNKNOWN_NOT_JAVA: c_int = -3;
 const UNKNOWN_JAVA: c_int = -5;
 const NOT_WALKABLE_JAVA: c_int = -6;
 /// In the place of a number of frames: the thread is none of Java's.
@@ -45,8 +47,8 @@ pub(super) fn prepare(machine: *mut c_void) -> Result<(), String> {
     Ok(())
 }
 
-/// The address of a function of the virtual machine.
-fn find(name: &CStr) -> Option<usize> {
+/// The address of what the virtual machine exports under a name.
+pub(super) fn find(name: &CStr) -> Option<usize> {
     // SAFETY: names are C strings; the library is there already, and is not unloaded while there is a virtual machine.
     let address = unsafe {
         let anywhere = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
@@ -71,14 +73,14 @@ pub(super) fn take_lost() -> u64 {
     LOST.swap(0, SeqCst)
 }
 
-/// Takes a sample of the current thread.
+/// Takes a sample of the current thread. `address`: of the next instruction.
 ///
 /// # Safety
 /// `context` is what the handler was given; the thread is marked as busy.
 pub(in super::super) unsafe fn take(
     sampled: &'static Sampled,
     periods: u64,
-    in_machine: bool,
+    (address, in_machine): (usize, bool),
     context: *mut c_void,
 ) {
     let start = timers::cpu_time();
@@ -101,7 +103,9 @@ pub(in super::super) unsafe fn take(
         (*slot).serial = sampled.serial.load(SeqCst);
         (*slot).periods = periods;
         (*slot).in_machine = in_machine;
-        (*slot).count = walk(sampled, (&raw mut (*slot).frames).cast(), context);
+        (*slot).innermost = 0;
+        let frames = (&raw mut (*slot).frames).cast();
+        (*slot).count = walk(sampled, address, frames, &mut (*slot).innermost, context);
         timers::vary(sampled);
         (*slot).handler = (timers::cpu_time() - start).max(0) as u64;
     }
@@ -110,7 +114,13 @@ pub(in super::super) unsafe fn take(
 
 /// # Safety
 /// There is room for [`MOST_FRAMES`].
-unsafe fn walk(sampled: &Sampled, frames: *mut Frame, context: *mut c_void) -> c_int {
+unsafe fn walk(
+    sampled: &Sampled,
+    address: usize,
+    frames: *mut Frame,
+    innermost: &mut usize,
+    context: *mut c_void,
+) -> c_int {
     let jni = match sampled.jni.load(SeqCst) {
         0 => {
             let jni = environment();
@@ -132,14 +142,22 @@ unsafe fn walk(sampled: &Sampled, frames: *mut Frame, context: *mut c_void) -> c
         trace.count.min(MOST_FRAMES as c_int)
     };
     let count = walk(context);
+    if count == UNKNOWN_NOT_JAVA {
+        // SAFETY: this is the environment of the current thread.
+        return unsafe { anchor::walk(jni, || walk(context)) }.unwrap_or(count);
+    }
     if !matches!(count, UNKNOWN_JAVA | NOT_WALKABLE_JAVA) {
         return count;
     }
     // SAFETY: as above.
     let registers = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     // SAFETY: the thread was in Java code, which has frames above.
-    unsafe { callers::walk(registers, |registers| walk(std::ptr::from_mut(registers).cast()).max(0)) }
-        .unwrap_or(count)
+    let found =
+        unsafe { callers::walk(registers, |registers| walk(std::ptr::from_mut(registers).cast()).max(0)) };
+    if found.is_some() && code::at(address) != Code::Other {
+        *innermost = address;
+    }
+    found.unwrap_or(count)
 }
 
 /// The JNI environment of the current thread; [`NONE`]: it has none. HotSpot looks into the thread's own memory for it.
