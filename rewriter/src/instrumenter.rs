@@ -10,7 +10,7 @@ mod record;
 mod session;
 
 use crate::archive::{ClassRewriter as ArchiveClassRewriter, Layout, Location, NewEntry};
-use crate::class_file::ClassFile;
+use crate::class_file::Structure;
 use crate::code::module_info;
 use crate::filter::{ClassVerdict, Filter};
 use crate::library::{Callee, Own};
@@ -19,7 +19,7 @@ use crate::region::Region;
 use crate::remote_methods::RemoteMethods;
 use crate::rewrite::natives::Natives;
 use crate::rewrite::{Choice, ClassRewriter, LargeMethods, MethodEvent, MethodRef, Outcome, Transforms};
-use crate::survey::{MethodSurvey, Survey, SurveyBuffers};
+use crate::survey::{MethodSurvey, Survey};
 use crate::transform::own_calls::InsertCalls;
 use account::Account;
 use instrument_names::id_map::{self, IdMap};
@@ -70,7 +70,8 @@ pub struct Instrumenter<'a> {
     /// See [`insert_calls_everywhere`](Self::insert_calls_everywhere).
     calls_everywhere: bool,
     rewriters: Mutex<Vec<ClassRewriter>>,
-    buffers: Mutex<Vec<SurveyBuffers>>,
+    /// Of [`Survey::parse`].
+    buffers: Mutex<Vec<Vec<u64>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -337,7 +338,11 @@ impl<'a> Instrumenter<'a> {
             None | Some((&LEFT, None)) => left,
             Some((id, _)) => Choice::Rewrite(*id),
         };
-        let outcome = rewriter.rewrite(class, choose, out);
+        let structure = lock(&plan.structure).take();
+        let outcome = match structure.and_then(|structure| structure.with(class)) {
+            Some(file) => rewriter.rewrite_parsed(&file, choose, out),
+            None => rewriter.rewrite(class, choose, out),
+        };
         let mut reports = rewriter.reports().to_vec();
         for report in &mut reports {
             if report.event == MethodEvent::Skipped(Reason::NoCode) {
@@ -360,36 +365,37 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
     type Plan = Plan;
 
     fn plan(&self, at: &Location<'_>, class: &[u8]) -> Plan {
-        let mut buffers = lock(&self.buffers).pop().unwrap_or_default();
-        let survey = Survey::of(class, &mut buffers);
-        lock(&self.buffers).push(buffers);
-        let verdict = match &survey {
-            Err(_) => Verdict::Leave(Reason::NotAClass),
+        let mut buffer = lock(&self.buffers).pop().unwrap_or_default();
+        let parsed = Survey::parse(class, Vec::new(), &mut buffer);
+        lock(&self.buffers).push(buffer);
+        let (survey, file) = match parsed {
+            Err(error) => return Plan::new(Err(error), Verdict::Leave(Reason::NotAClass)),
+            Ok(parsed) => parsed,
+        };
+        let name = survey.name(class);
+        let verdict = match (self.filter.class(name), survey.refusal) {
             // Only the outermost archive can be on a module path. Include patterns speak of classes, so they do
             // not keep its descriptor from being extended; an exclude pattern that matches it does.
-            Ok(survey) if survey.refusal == Some(Reason::NotCode) && at.depth() <= 1 => {
-                match self.filter.class(survey.name(class)) {
-                    ClassVerdict::Skip(reason @ Reason::Excluded) => Verdict::Leave(reason),
-                    _ => Verdict::Module,
-                }
+            (ClassVerdict::Skip(reason @ Reason::Excluded), Some(Reason::NotCode)) if at.depth() <= 1 => {
+                Verdict::Leave(reason)
             }
-            Ok(survey) => match (self.filter.class(survey.name(class)), survey.refusal) {
-                (ClassVerdict::Skip(reason), _)
-                    if !self.is_for_arrays(reason) && !self.is_for_calls(reason, survey, class) =>
-                {
-                    Verdict::Leave(reason)
-                }
-                (_, Some(reason)) => Verdict::Leave(reason),
-                _ => Verdict::Rewrite,
-            },
-        };
-        let library_calls = match verdict {
-            Verdict::Rewrite if self.outside.records_calls(self.transforms.waits) => {
-                self.outside.recorded(self.filter, self.transforms.waits, class)
+            (_, Some(Reason::NotCode)) if at.depth() <= 1 => Verdict::Module,
+            (ClassVerdict::Skip(reason), _)
+                if !self.is_for_arrays(reason) && !self.is_for_calls(reason, &survey, class) =>
+            {
+                Verdict::Leave(reason)
             }
-            _ => Vec::new(),
+            (_, Some(reason)) => Verdict::Leave(reason),
+            _ => Verdict::Rewrite,
         };
-        Plan::new(survey, verdict, library_calls)
+        let mut plan = Plan::new(Ok(survey), verdict);
+        if verdict == Verdict::Rewrite {
+            if self.outside.records_calls(self.transforms.waits) {
+                plan.library_calls = self.outside.recorded(self.filter, self.transforms.waits, &file);
+            }
+            plan.structure = Mutex::new(Some(Structure::of(file)));
+        }
+        plan
     }
 
     fn admit(&mut self, _: &Location<'_>, plan: &mut Plan, class: &[u8]) {
@@ -424,8 +430,8 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         if plan.library_calls.is_empty() {
             return;
         }
-        // The survey has read the same bytes without an error.
-        let Ok(file) = ClassFile::parse(class) else { return };
+        let structure = lock(&plan.structure).take();
+        let Some(file) = structure.and_then(|structure| structure.with(class)) else { return };
         for RecordedCall { index, blocks, id } in &mut plan.library_calls {
             let Ok(callee) = Callee::at(&file.pool, *index) else { continue };
             let declaring =
@@ -435,6 +441,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             *id = self.session.ids.assign_library_call(class, name, descriptor, *blocks).unwrap_or(LEFT);
             self.session.use_id(*id, class, name, descriptor);
         }
+        plan.structure = Mutex::new(Some(Structure::of(file)));
     }
 
     fn rewrite(&self, _: &Location<'_>, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {

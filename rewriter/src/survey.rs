@@ -58,14 +58,26 @@ impl Survey {
     /// # Errors
     /// The bytes are no complete class file.
     pub fn of(bytes: &[u8], buffers: &mut SurveyBuffers) -> Result<Self, ClassError> {
-        let class = ClassFile::parse_head(bytes, std::mem::take(&mut buffers.offsets))?;
+        let offsets = std::mem::take(&mut buffers.offsets);
+        let (survey, class) = Self::parse(bytes, offsets, &mut buffers.constants)?;
+        buffers.offsets = class.pool.into_buffer();
+        Ok(survey)
+    }
+
+    /// The same, with the class file that the walk made.
+    pub(crate) fn parse<'a>(
+        bytes: &'a [u8],
+        offsets: Vec<u32>,
+        constants: &mut Vec<u64>,
+    ) -> Result<(Self, ClassFile<'a>), ClassError> {
+        let class = ClassFile::parse_head(bytes, offsets)?;
         let span = |text: &[u8]| Span {
             start: (text.as_ptr() as usize - bytes.as_ptr() as usize) as u32,
             length: text.len() as u16,
         };
         let mut methods = Vec::new();
         let mut walk = class.methods();
-        let mut constants = Constants::new(&class.pool, &mut buffers.constants);
+        let mut constants = Constants::new(&class.pool, constants);
         let mut index = 0u16;
         while let Some(mut method) = walk.open()? {
             let mut code = None;
@@ -95,8 +107,7 @@ impl Survey {
             .map(span);
         let refusal = refusal(&class);
         let survey = Self { name: span(class.name()?), source, methods, refusal };
-        buffers.offsets = class.pool.into_buffer();
-        Ok(survey)
+        Ok((survey, class))
     }
 
     /// Internal name of the class; `class` is the file that was surveyed.

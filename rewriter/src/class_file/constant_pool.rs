@@ -104,6 +104,24 @@ const STEP: [u32; 256] = {
 /// Marks Long and Double, which take two indices, and tags that do not exist, whose size is 0.
 const UNCOMMON: u32 = 1 << 8;
 
+/// Where the indices of other entries stand in the four bytes behind a tag: a shift and a mask that leave one of them in each half. The index
+/// of a Dynamic or InvokeDynamic into BootstrapMethods is none.
+const REFERENCES: [(u8, u32); 256] = {
+    let mut references = [(0, 0); 256];
+    let mut tag = 7;
+    while tag < 21 {
+        references[tag] = match tag {
+            7 | 8 | 16 | 19 | 20 => (16, 0xffff),
+            9..=12 => (0, 0xffff_ffff),
+            15 => (8, 0xffff),
+            17 | 18 => (0, 0xffff),
+            _ => (0, 0),
+        };
+        tag += 1;
+    }
+    references
+};
+
 /// Utf8 entries that the rewriter would append or looks for: their indices are noted while the pool is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WellKnown {
@@ -161,6 +179,7 @@ pub struct ConstantPool<'a> {
     well_known: [u16; WELL_KNOWN.len()],
     /// Some Utf8 entry begins as the names of the runtime's classes do.
     mentions_runtime: bool,
+    highest_reference: u16,
 }
 
 impl<'a> ConstantPool<'a> {
@@ -178,13 +197,19 @@ impl<'a> ConstantPool<'a> {
         offsets.resize(count.max(1), 0);
         let mut well_known = [0; WELL_KNOWN.len()];
         let mut mentions_runtime = false;
+        // Of two indices in one entry the maximum of each is taken.
+        let (mut highest_first, mut highest_second) = (0, 0);
         let mut index = 1;
         while index < count {
-            // Whatever the entry, the class goes on for more than four bytes behind its tag.
-            let Some(&[tag, a, b, initial]) = bytes.get(position..position + 4) else {
+            // Whatever the entry, the class goes on for four bytes and more behind its tag.
+            let Some(&[tag, a, b, initial, d]) = bytes.get(position..position + 5) else {
                 return Err(ClassError::new(ClassErrorKind::Truncated, position, STRUCTURE));
             };
             offsets[index] = position as u32;
+            let (shift, mask) = REFERENCES[usize::from(tag)];
+            let references = u32::from_be_bytes([a, b, initial, d]) >> shift & mask;
+            highest_first = highest_first.max(references >> 16);
+            highest_second = highest_second.max(references & 0xffff);
             let step = STEP[usize::from(tag)];
             let length = usize::from(u16::from_be_bytes([a, b]) & (step >> 16) as u16);
             if length != 0 && may_be_well_known(length, u32::from(initial)) {
@@ -213,7 +238,8 @@ impl<'a> ConstantPool<'a> {
         if index > count.max(1) {
             return Err(ClassError::new(ClassErrorKind::Malformed, position, STRUCTURE));
         }
-        Ok(Self { bytes, offsets, start, end: position, well_known, mentions_runtime })
+        let highest_reference = highest_first.max(highest_second) as u16;
+        Ok(Self { bytes, offsets, start, end: position, well_known, mentions_runtime, highest_reference })
     }
 
     /// `constant_pool_count`: the number of indices, index 0 included.
@@ -241,6 +267,12 @@ impl<'a> ConstantPool<'a> {
     pub fn names_the_runtime(&self) -> bool {
         (self.mentions_runtime || self.well_known(WellKnown::BootProbes) != 0)
             && self.indices().any(|index| self.class_name(index).is_ok_and(is_owner))
+    }
+
+    /// The same pool over `bytes`, which must be those that it was parsed from.
+    pub(super) fn over(self, bytes: &[u8]) -> ConstantPool<'_> {
+        let Self { offsets, start, end, well_known, mentions_runtime, highest_reference, .. } = self;
+        ConstantPool { bytes, offsets, start, end, well_known, mentions_runtime, highest_reference }
     }
 
     /// Gives the offset buffer back for the next class.
@@ -378,6 +410,17 @@ impl<'a> ConstantPool<'a> {
     /// # Errors
     /// The index names no such entry, or one with broken parts.
     pub fn referenced_name_and_type(&self, index: u16) -> Result<(&'a [u8], &'a [u8]), ClassError> {
+        self.name_and_type(self.name_and_type_of(index)?)
+    }
+
+    /// The index of the descriptor of such an entry.
+    pub(crate) fn descriptor_of(&self, index: u16) -> Result<u16, ClassError> {
+        let (name, descriptor) = self.pair(self.name_and_type_of(index)?, Tag::NameAndType)?;
+        self.entry(name, Tag::Utf8).map(|_| descriptor)
+    }
+
+    /// The index of the NameAndType of such an entry.
+    fn name_and_type_of(&self, index: u16) -> Result<u16, ClassError> {
         match self.tag(index) {
             Some(
                 tag @ (Tag::Fieldref
@@ -385,27 +428,14 @@ impl<'a> ConstantPool<'a> {
                 | Tag::InterfaceMethodref
                 | Tag::Dynamic
                 | Tag::InvokeDynamic),
-            ) => self.name_and_type(self.pair(index, tag)?.1),
+            ) => self.pair(index, tag).map(|(_, name_and_type)| name_and_type),
             _ => Err(self.bad(index)),
         }
     }
 
     /// The highest index that an entry names (JVMS 4.4).
     pub(crate) fn highest_reference(&self) -> u16 {
-        let word = |at: usize| u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]);
-        let entries = self.offsets.iter().filter(|offset| **offset != 0).map(|offset| *offset as usize);
-        let references = entries.map(|at| match self.bytes[at] {
-            // Class, String, MethodType, Module, Package.
-            7 | 8 | 16 | 19 | 20 => word(at + 1),
-            // Fieldref, Methodref, InterfaceMethodref, NameAndType.
-            9..=12 => word(at + 1).max(word(at + 3)),
-            // MethodHandle: its kind, then the index.
-            15 => word(at + 2),
-            // Dynamic, InvokeDynamic: an index into BootstrapMethods, then one of the pool.
-            17 | 18 => word(at + 3),
-            _ => 0,
-        });
-        references.max().unwrap_or_default()
+        self.highest_reference
     }
 
     /// The indices that hold an entry, in order.
@@ -468,7 +498,7 @@ mod tests {
     fn a_pool_that_is_cut_off_is_an_error_of_the_pool() {
         let text = utf8("0123456789");
         for (length, expected) in
-            [(10 + 13, None), (10 + 12, Some(22)), (10 + 4, Some(14)), (10 + 3, Some(10))]
+            [(10 + 13, None), (10 + 12, Some(22)), (10 + 5, Some(15)), (10 + 4, Some(10))]
         {
             let bytes = &bytes(2, std::slice::from_ref(&text), 0)[..length];
             let found = ConstantPool::parse(bytes, 8, Vec::new()).map(|pool| pool.end());

@@ -15,6 +15,7 @@ pub use instrument_names::mutf8;
 pub mod opcode;
 mod reader;
 pub mod stack_map_table;
+mod structure;
 pub mod version;
 
 use crate::error::{ClassError, ClassErrorKind};
@@ -22,6 +23,7 @@ pub use attribute::{Attribute, Attributes, CodeAttribute};
 pub use constant_pool::{ConstantPool, Tag};
 pub use member::{Member, Members, find_attribute};
 pub use reader::Reader;
+pub(crate) use structure::Structure;
 
 /// JVMS 4.1 The ClassFile Structure.
 #[derive(Debug, Clone)]

@@ -26,14 +26,13 @@ impl Outside {
     }
 
     /// What the methods of a class call which the filter lets through, as far as it is recorded there, without ids.
-    pub(super) fn recorded(&self, filter: &Filter, waits: bool, class: &[u8]) -> Vec<RecordedCall> {
+    pub(super) fn recorded(&self, filter: &Filter, waits: bool, class: &ClassFile<'_>) -> Vec<RecordedCall> {
         let boundary = self.own.as_deref().map(|own| Boundary { own, filter });
-        let callees = ClassFile::parse(class).and_then(|file| {
-            let name = file.name()?;
+        let callees = class.name().and_then(|name| {
             let wanted = |method: &[u8], descriptor: &[u8]| filter.method(name, method, descriptor).is_ok();
-            let mut callees = library::recorded_callees(&file, boundary.as_ref(), waits, wanted)?;
+            let mut callees = library::recorded_callees(class, boundary.as_ref(), waits, wanted)?;
             if let Some(natives) = self.native_methods(filter) {
-                callees.extend(natives.native_callees(&file, wanted)?);
+                callees.extend(natives.native_callees(class, wanted)?);
                 callees.sort_by_key(|callee| callee.index);
                 callees.dedup_by_key(|callee| callee.index);
             }

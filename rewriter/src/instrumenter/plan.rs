@@ -1,14 +1,14 @@
 //! A class on its way: what is known of it, what is to become of it, what became of it.
 
 use super::record::{ClassRecord, MethodRecord};
-use crate::class_file::mutf8;
+use crate::class_file::{Structure, mutf8};
 use crate::code::hooks::Reach;
 use crate::error::ClassError;
 use crate::reason::Reason;
 use crate::region::Region;
 use crate::rewrite::{MethodEvent, MethodReport, Note, Outcome, RegionReport, natives};
 use crate::survey::{MethodSurvey, Survey};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// In place of an id: a filter left the method out, or there is no id left.
 pub(super) const LEFT: u32 = 0;
@@ -20,6 +20,8 @@ pub(super) const WITHOUT_CODE: u32 = u32::MAX;
 pub struct Plan {
     pub(super) survey: Result<Survey, ClassError>,
     pub(super) verdict: Verdict,
+    /// What is known of the file of a class that is to be rewritten, until it is.
+    pub(super) structure: Mutex<Option<Structure>>,
     pub(super) reach: Reach,
     /// Why a native method has no [wrapper](natives::wrap), if it has none.
     pub(super) without_wrapper: Reason,
@@ -57,15 +59,12 @@ pub(super) enum Verdict {
 
 impl Plan {
     /// A class as it was found, before anybody has chosen anything.
-    pub(super) fn new(
-        survey: Result<Survey, ClassError>,
-        verdict: Verdict,
-        library_calls: Vec<RecordedCall>,
-    ) -> Self {
+    pub(super) fn new(survey: Result<Survey, ClassError>, verdict: Verdict) -> Self {
         Self {
             survey,
             verdict,
-            library_calls,
+            structure: Mutex::default(),
+            library_calls: Vec::new(),
             reach: Reach::Direct,
             without_wrapper: Reason::NoCode,
             chosen: None,

@@ -8,7 +8,8 @@ use super::{
     ACC_PUBLIC, ACC_STATIC, Choice, LargeMethods, MethodEvent, MethodRef, MethodReport, Outcome, Reason,
     RegionReport, Transforms,
 };
-use crate::class_file::ClassFile;
+use crate::class_file::member::OpenMember;
+use crate::class_file::{ClassFile, CodeAttribute};
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::hooks::Reach;
 use crate::code::{may_have_code, refusal};
@@ -51,6 +52,23 @@ pub struct ClassRewriter {
     own_calls: Option<Arc<dyn InsertCalls>>,
     /// What became of them in the class in work.
     own_placed: Vec<Placed>,
+}
+
+/// What is asked of the methods of the class in work.
+struct Asked<'a, C> {
+    class: &'a ClassFile<'a>,
+    choose: C,
+    /// The methods that can be called from other processes.
+    remote: &'a MethodSet,
+    inserter: Option<Arc<dyn InsertCalls>>,
+}
+
+impl<C> Asked<'_, C> {
+    fn is_remote(&self, method: &MethodRef<'_>) -> bool {
+        !self.remote.is_empty()
+            && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
+            && self.remote.contains(&(method.name.into(), method.descriptor.into()))
+    }
 }
 
 impl ClassRewriter {
@@ -122,15 +140,29 @@ impl ClassRewriter {
     pub fn rewrite(
         &mut self,
         bytes: &[u8],
+        choose: impl FnMut(&MethodRef<'_>) -> Choice,
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, ClassError> {
+        let class = ClassFile::parse_head(bytes, std::mem::take(&mut self.offsets))?;
+        let outcome = self.rewrite_parsed(&class, choose, out);
+        self.offsets = class.pool.into_buffer();
+        outcome
+    }
+
+    /// The same of a class of which everything in front of the methods is parsed.
+    ///
+    /// # Errors
+    /// Its methods, or what is behind them, are not complete.
+    pub(crate) fn rewrite_parsed(
+        &mut self,
+        class: &ClassFile<'_>,
         mut choose: impl FnMut(&MethodRef<'_>) -> Choice,
         out: &mut Vec<u8>,
     ) -> Result<Outcome, ClassError> {
         self.reports.clear();
         self.region_reports.clear();
-        let class = ClassFile::parse_head(bytes, std::mem::take(&mut self.offsets))?;
-        let outcome = self.rewrite_methods(&class, &mut choose, out);
+        let outcome = self.rewrite_methods(class, &mut choose, out);
         self.calls.library.clear();
-        self.offsets = class.pool.into_buffer();
         outcome
     }
 
@@ -145,45 +177,18 @@ impl ClassRewriter {
         }
         let name = class.name()?;
         let mut regions = self.locate_regions(name, class);
-        let served = match &self.remote_methods {
+        let remote = match &self.remote_methods {
             Some(methods) if self.transforms.rmi => methods.of(name).unwrap_or_default(),
             _ => MethodSet::default(),
         };
         self.begin_class(class);
-        let inserter = self.own_calls.clone();
+        let mut asked = Asked { class, choose, remote: &remote, inserter: self.own_calls.clone() };
         let (mut rewritten, mut index) = (0, 0u16);
         let mut walk = class.methods();
         while let Some(mut member) = walk.open()? {
-            let has_code = may_have_code(member.access_flags);
-            let mut chosen = None;
-            while let Some(attribute) = member.attributes.next()? {
-                if chosen.is_some() || !has_code || class.pool.utf8_or_empty(attribute.name_index) != b"Code"
-                {
-                    continue;
-                }
-                let (name, descriptor) =
-                    (class.pool.utf8(member.name_index)?, class.pool.utf8(member.descriptor_index)?);
-                let method = MethodRef { index, access_flags: member.access_flags, name, descriptor };
-                let choice = choose(&method);
-                chosen = Some(choice);
-                let regions = self.regions_of(choice, regions.remove(&index).unwrap_or_default());
-                let Some((id, transforms)) = self.wanted(choice) else { continue };
-                let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
-                let is_remote = !served.is_empty()
-                    && method.access_flags & (ACC_PUBLIC | ACC_STATIC) == ACC_PUBLIC
-                    && served.contains(&(method.name.into(), method.descriptor.into()));
-                // What is left is not told of, but for its arrays.
-                let own_calls = inserter.as_deref().filter(|_| choice != Choice::Arrays);
-                let request = Request { id, transforms, is_remote, regions: &located, own_calls };
-                let old = OldMethod { class, method, attribute };
-                let large =
-                    Large { old, descriptor_index: member.descriptor_index, request, regions: &regions };
-                rewritten += u32::from(self.rewrite_method(&large, matches!(choice, Choice::Rewrite(_))));
-            }
+            let regions = regions.remove(&index).unwrap_or_default();
+            rewritten += u32::from(self.walk_method(&mut member, index, regions, &mut asked)?);
             walk.close(member.attributes.position());
-            if chosen.is_none() {
-                self.reports.push(MethodReport { index, event: MethodEvent::Skipped(Reason::NoCode) });
-            }
             index = index.wrapping_add(1);
         }
         let end = walk.position();
@@ -194,7 +199,7 @@ impl ClassRewriter {
         {
             return Ok(Outcome::Skipped(reason));
         }
-        if let Some(inserter) = inserter.filter(|_| !self.own_placed.is_empty()) {
+        if let Some(inserter) = asked.inserter.filter(|_| !self.own_placed.is_empty()) {
             inserter.inserted(&self.own_placed);
         }
         if rewritten == 0 {
@@ -202,6 +207,52 @@ impl ClassRewriter {
         }
         self.assemble(class, end, out);
         Ok(Outcome::Rewritten)
+    }
+
+    /// Walks a method's attributes, which are judged, and rewrites its code, if it is chosen; whether that changed it.
+    fn walk_method(
+        &mut self,
+        member: &mut OpenMember<'_>,
+        index: u16,
+        mut regions: Vec<(usize, Located)>,
+        asked: &mut Asked<'_, impl FnMut(&MethodRef<'_>) -> Choice>,
+    ) -> Result<bool, ClassError> {
+        let class = asked.class;
+        if let Some(validity) = &mut self.validity {
+            validity.method(class, member.name_index, member.descriptor_index);
+        }
+        let has_code = may_have_code(member.access_flags);
+        let (mut is_chosen, mut changed) = (false, false);
+        while let Some(attribute) = member.attributes.next()? {
+            let name = class.pool.utf8_or_empty(attribute.name_index);
+            let is_code = name == b"Code";
+            let code = if is_code { CodeAttribute::parse(&attribute).ok() } else { None };
+            if let Some(validity) = &mut self.validity {
+                validity.attribute(class, name, &attribute, code.as_ref());
+            }
+            if is_chosen || !has_code || !is_code {
+                continue;
+            }
+            is_chosen = true;
+            let (name, descriptor) =
+                (class.pool.utf8(member.name_index)?, class.pool.utf8(member.descriptor_index)?);
+            let method = MethodRef { index, access_flags: member.access_flags, name, descriptor };
+            let choice = (asked.choose)(&method);
+            let regions = self.regions_of(choice, std::mem::take(&mut regions));
+            let Some((id, transforms)) = self.wanted(choice) else { continue };
+            let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
+            // What is left is not told of, but for its arrays.
+            let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Arrays);
+            let is_remote = asked.is_remote(&method);
+            let request = Request { id, transforms, is_remote, regions: &located, own_calls };
+            let old = OldMethod { class, method, attribute, code: code.as_ref() };
+            let large = Large { old, descriptor_index: member.descriptor_index, request, regions: &regions };
+            changed = self.rewrite_method(&large, matches!(choice, Choice::Rewrite(_)));
+        }
+        if !is_chosen {
+            self.reports.push(MethodReport { index, event: MethodEvent::Skipped(Reason::NoCode) });
+        }
+        Ok(changed)
     }
 
     /// Why the class as a whole stays as it is, if that is known before its methods are looked at.
@@ -227,6 +278,9 @@ impl ClassRewriter {
         self.bodies_count = 0;
         self.names = None;
         self.own_placed.clear();
+        if let Some(validity) = &mut self.validity {
+            validity.begin_class(class);
+        }
     }
 
     /// The id of a method and what is inserted into it; none: it stays as it is.
@@ -275,7 +329,7 @@ impl ClassRewriter {
     /// Why the JVM refuses the class, if somebody asks and it does; then nothing else is told of it.
     fn invalid(&mut self, class: &ClassFile<'_>, methods_end: usize) -> Result<Option<Reason>, ClassError> {
         let Some(validity) = &mut self.validity else { return Ok(None) };
-        let refusal = validity.refusal(class, methods_end)?;
+        let refusal = validity.finish(class, methods_end)?;
         if let Some(reason) = refusal {
             self.reports.clear();
             for report in &mut self.region_reports {

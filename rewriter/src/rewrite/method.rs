@@ -25,6 +25,8 @@ pub(crate) struct OldMethod<'a> {
     pub(crate) method: MethodRef<'a>,
     /// Its Code attribute.
     pub(crate) attribute: Attribute<'a>,
+    /// What that holds; none: it cannot be read.
+    pub(crate) code: Option<&'a CodeAttribute<'a>>,
 }
 
 /// The buffers for one method after the other.
@@ -57,19 +59,19 @@ impl MethodRewriter {
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<bool, Reason> {
-        let code = CodeAttribute::parse(&method.attribute).map_err(|_| Reason::BadCode)?;
+        let code = method.code.ok_or(Reason::BadCode)?;
         self.scan.decode(code.code)?;
         self.edits.clear();
         self.told.clear();
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
-        let frames = self.plan(method, &code, request, calls, appender)?;
+        let frames = self.plan(method, code, request, calls, appender)?;
         if self.edits.is_empty() {
             out.extend_from_slice(&method.class.bytes[method.attribute.offset..method.attribute.end()]);
             return Ok(false);
         }
-        self.write(method, &code, frames, appender, out)?;
+        self.write(method, code, frames, appender, out)?;
         Ok(true)
     }
 

@@ -73,7 +73,7 @@ pub fn wrap(
     if natives.is_empty() {
         return Ok(0);
     }
-    if let Some(reason) = refused(&class, has_taken_name, methods.position())? {
+    if let Some(reason) = refused(&class, has_taken_name)? {
         return Err(reason);
     }
     let length = out.len();
@@ -85,11 +85,7 @@ pub fn wrap(
 }
 
 /// Why none of the class's native methods can have a wrapper.
-fn refused(
-    class: &ClassFile<'_>,
-    has_taken_name: bool,
-    methods_end: usize,
-) -> Result<Option<Reason>, Reason> {
+fn refused(class: &ClassFile<'_>, has_taken_name: bool) -> Result<Option<Reason>, Reason> {
     let is_text = |index: u16, text: &[u8]| class.pool.utf8_or_empty(index) == text;
     let finds = |index: u16| FIND_BY_REFLECTION.iter().any(|finder| is_text(index, finder));
     Ok(if let Some(reason) = refusal(class) {
@@ -102,7 +98,7 @@ fn refused(
     } else if class.pool.indices().any(finds) {
         Some(Reason::NativeByReflection)
     } else {
-        Validity::default().refusal(class, methods_end).map_err(|_| Reason::NotAClass)?
+        Validity::refusal(class).map_err(|_| Reason::NotAClass)?
     })
 }
 

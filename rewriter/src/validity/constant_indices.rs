@@ -5,7 +5,7 @@
 //! ([`indices`]). Everywhere else it skips them, whatever they say. It does not judge the indices of annotations and of MethodParameters.
 
 use crate::class_file::instruction::u2;
-use crate::class_file::{Attributes, ClassFile, CodeAttribute, ConstantPool, Members, Reader};
+use crate::class_file::{Attribute, Attributes, ClassFile, ConstantPool, Reader};
 use crate::error::ClassError;
 
 /// JVMS table 4.5-A.
@@ -13,7 +13,7 @@ const ACC_STATIC: u16 = 0x8;
 
 /// What an attribute belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Class,
     Field {
         is_static: bool,
@@ -64,6 +64,7 @@ fn indices(place: Place, major: u16, name: &[u8]) -> Option<Indices> {
     (major >= since).then_some(indices)
 }
 
+/// The class in work.
 pub(super) struct Check<'a> {
     pool: &'a ConstantPool<'a>,
     count: u16,
@@ -75,71 +76,58 @@ impl<'a> Check<'a> {
         Self { pool: &class.pool, count: class.pool.count(), major: class.major_version }
     }
 
-    /// Whether the class names a constant behind the end of its pool. `methods_end`: where its methods end.
+    /// Whether a structure around the methods names a constant behind the end of the pool. `methods_end`: where the methods end.
     ///
     /// # Errors
     /// A structure that cannot be walked.
-    pub(super) fn leads_out(&self, class: &ClassFile<'_>, methods_end: usize) -> Result<bool, ClassError> {
-        let (start, count) = class.finish_check(methods_end)?;
-        Ok(self.out(self.pool.highest_reference())
+    pub(super) fn around_methods(
+        &self,
+        class: &ClassFile<'_>,
+        methods_end: usize,
+    ) -> Result<bool, ClassError> {
+        if self.out(self.pool.highest_reference())
             || self.out(class.this_class)
             || self.out(class.super_class)
             || class.interfaces().any(|index| self.out(index))
-            || self.members(class.fields(), |flags| Place::Field { is_static: flags & ACC_STATIC != 0 })?
-            || self.members(class.methods(), |_| Place::Method)?
-            || self.attributes(Place::Class, Attributes::new(class.bytes, start, count))?)
-    }
-
-    #[inline]
-    fn out(&self, index: u16) -> bool {
-        index >= self.count
-    }
-
-    fn members(&self, mut members: Members<'_>, place: fn(u16) -> Place) -> Result<bool, ClassError> {
-        while let Some(member) = members.next()? {
-            if self.out(member.name_index)
-                || self.out(member.descriptor_index)
-                || self.attributes(place(member.access_flags), member.attributes())?
+        {
+            return Ok(true);
+        }
+        let mut fields = class.fields();
+        while let Some(field) = fields.next()? {
+            let place = Place::Field { is_static: field.access_flags & ACC_STATIC != 0 };
+            if self.out(field.name_index)
+                || self.out(field.descriptor_index)
+                || self.attributes(place, field.attributes())?
             {
                 return Ok(true);
             }
         }
-        Ok(false)
+        let (start, count) = class.finish_check(methods_end)?;
+        self.attributes(Place::Class, Attributes::new(class.bytes, start, count))
+    }
+
+    #[inline]
+    pub(super) fn out(&self, index: u16) -> bool {
+        index >= self.count
     }
 
     fn attributes(&self, place: Place, mut attributes: Attributes<'_>) -> Result<bool, ClassError> {
         while let Some(attribute) = attributes.next()? {
-            if self.out(attribute.name_index) {
-                return Ok(true);
-            }
-            let info = attribute.info;
-            let name = self.pool.utf8_or_empty(attribute.name_index);
-            let out = if place == Place::Method && name == b"Code" {
-                match CodeAttribute::parse(&attribute) {
-                    Ok(code) => self.code(&code)?,
-                    // What cannot be read is refused before and after.
-                    Err(_) => false,
-                }
-            } else {
-                // What is cut off is refused before and after.
-                self.attribute(place, name, info).unwrap_or(false)
-            };
-            if out {
+            if self.attribute(place, self.pool.utf8_or_empty(attribute.name_index), &attribute) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn code(&self, code: &CodeAttribute<'_>) -> Result<bool, ClassError> {
-        let catches =
-            |handler: crate::class_file::exception_table::ExceptionEntry| self.out(handler.catch_type);
-        // Its instructions and frames: see `stack_depth`.
-        Ok(code.exception_table.iter().any(catches)
-            || self.attributes(Place::Code, code.attributes.clone())?)
+    /// Whether an attribute with this name does. The content of Code is judged piece by piece.
+    #[inline]
+    pub(super) fn attribute(&self, place: Place, name: &[u8], attribute: &Attribute<'_>) -> bool {
+        // What is cut off is refused before and after.
+        self.out(attribute.name_index) || self.info(place, name, attribute.info).unwrap_or(false)
     }
 
-    fn attribute(&self, place: Place, name: &[u8], info: &[u8]) -> Result<bool, ClassError> {
+    fn info(&self, place: Place, name: &[u8], info: &[u8]) -> Result<bool, ClassError> {
         let r = &mut Reader::new(info, 0, "attribute_info");
         match indices(place, self.major, name) {
             None => Ok(false),
@@ -177,7 +165,7 @@ impl<'a> Check<'a> {
             for _ in 0..attributes {
                 let (name, length) = (r.u2()?, r.u4()?);
                 let info = r.take(length as usize)?;
-                if self.out(name) || self.attribute(Place::Component, self.pool.utf8_or_empty(name), info)? {
+                if self.out(name) || self.info(Place::Component, self.pool.utf8_or_empty(name), info)? {
                     return Ok(true);
                 }
             }

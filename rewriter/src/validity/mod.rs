@@ -13,47 +13,92 @@ mod constant_indices;
 pub(crate) mod locals;
 mod stack_depth;
 
-use crate::class_file::{ClassFile, CodeAttribute};
+use crate::class_file::{Attribute, ClassFile, CodeAttribute};
 use crate::code::Reason;
 use crate::error::ClassError;
-use constant_indices::Check;
+use constant_indices::{Check, Place};
 use stack_depth::StackDepth;
 
-/// The buffers for one class after the other.
+/// What the walk over a class has found so far, and the buffers for one class after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Validity {
     depth: StackDepth,
+    /// A method names a constant behind the end of the pool.
+    leads_out: bool,
+    /// The first thing that is wrong with code.
+    fault: Option<Reason>,
 }
 
 impl Validity {
-    /// Why the JVM refuses the class, if it does for one of these reasons. `methods_end`: where its methods end.
+    /// Before the walk over the methods of a class.
+    pub(crate) fn begin_class(&mut self, class: &ClassFile<'_>) {
+        self.depth.begin_class(&class.pool);
+        (self.leads_out, self.fault) = (false, None);
+    }
+
+    /// A method's name and descriptor.
+    pub(crate) fn method(&mut self, class: &ClassFile<'_>, name_index: u16, descriptor_index: u16) {
+        let check = Check::new(class);
+        self.leads_out |= check.out(name_index) || check.out(descriptor_index);
+    }
+
+    /// An attribute of a method, with its name. `code`: what it holds, if it is a Code attribute that can be read.
+    pub(crate) fn attribute(
+        &mut self,
+        class: &ClassFile<'_>,
+        name: &[u8],
+        attribute: &Attribute<'_>,
+        code: Option<&CodeAttribute<'_>>,
+    ) {
+        let check = Check::new(class);
+        self.leads_out |= check.attribute(Place::Method, name, attribute);
+        // What cannot be read is refused before and after.
+        let Some(code) = code.filter(|_| !self.leads_out) else { return };
+        self.leads_out = code.exception_table.iter().any(|handler| check.out(handler.catch_type));
+        let mut frames = None;
+        let mut attributes = code.attributes.clone();
+        while let Ok(Some(attribute)) = attributes.next() {
+            let name = class.pool.utf8_or_empty(attribute.name_index);
+            self.leads_out |= check.attribute(Place::Code, name, &attribute);
+            if name == b"StackMapTable" && frames.is_none() {
+                frames = Some(attribute.info);
+            }
+        }
+        if self.fault.is_none() {
+            self.fault = self.depth.refusal(code, frames, class.major_version, &class.pool);
+        }
+    }
+
+    /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `methods_end`: where they end.
     ///
     /// # Errors
     /// A structure that cannot be walked.
-    pub(crate) fn refusal(
-        &mut self,
+    pub(crate) fn finish(
+        &self,
         class: &ClassFile<'_>,
         methods_end: usize,
     ) -> Result<Option<Reason>, ClassError> {
-        if Check::new(class).leads_out(class, methods_end)? {
-            return Ok(Some(Reason::BadConstantIndex));
-        }
-        self.depth.begin_class(&class.pool);
+        let leads_out = self.leads_out || Check::new(class).around_methods(class, methods_end)?;
+        Ok(if leads_out { Some(Reason::BadConstantIndex) } else { self.fault })
+    }
+
+    /// The same of a class whose methods nobody else walks.
+    ///
+    /// # Errors
+    /// A structure that cannot be walked.
+    pub(crate) fn refusal(class: &ClassFile<'_>) -> Result<Option<Reason>, ClassError> {
+        let mut this = Self::default();
+        this.begin_class(class);
         let mut methods = class.methods();
         while let Some(method) = methods.next()? {
+            this.method(class, method.name_index, method.descriptor_index);
             let mut attributes = method.attributes();
             while let Some(attribute) = attributes.next()? {
-                if class.pool.utf8_or_empty(attribute.name_index) != b"Code" {
-                    continue;
-                }
-                // What cannot be read is refused before and after.
-                let Ok(code) = CodeAttribute::parse(&attribute) else { continue };
-                let refusal = self.depth.refusal(&code, class.major_version, &class.pool);
-                if refusal.is_some() {
-                    return Ok(refusal);
-                }
+                let name = class.pool.utf8_or_empty(attribute.name_index);
+                let code = if name == b"Code" { CodeAttribute::parse(&attribute).ok() } else { None };
+                this.attribute(class, name, &attribute, code.as_ref());
             }
         }
-        Ok(None)
+        this.finish(class, methods.position())
     }
 }

@@ -10,7 +10,7 @@ use crate::class_file::instruction::targets;
 use crate::class_file::instruction::{length_at, u2};
 use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
-use crate::class_file::{CodeAttribute, ConstantPool, find_attribute, version};
+use crate::class_file::{CodeAttribute, ConstantPool, version};
 use crate::code::Reason;
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
@@ -77,7 +77,7 @@ pub(super) struct StackDepth {
     known: Vec<(u32, u32)>,
     /// Depths at targets of branches, on top of `known`.
     reached: Vec<(u32, u32)>,
-    /// By constant: slots of the parameters, and in the upper half of the result or field.
+    /// By constant, for members and descriptors: slots of the parameters, and in the upper half of the result or field.
     effects: Vec<u32>,
 }
 
@@ -87,22 +87,20 @@ impl StackDepth {
         self.effects.resize(usize::from(pool.count()), UNKNOWN);
     }
 
-    /// Why the JVM refuses the method, if it does for one of the three reasons.
+    /// Why the JVM refuses the method, if it does for one of the three reasons. `frames`: the `info` of its StackMapTable.
     pub(super) fn refusal(
         &mut self,
         code: &CodeAttribute<'_>,
+        frames: Option<&[u8]>,
         major: u16,
         pool: &ConstantPool<'_>,
     ) -> Option<Reason> {
         let max = u32::from(code.max_stack);
         let follows = major < FRAMES_DECIDE;
         self.known.clear();
-        let table = match major < version::FIRST_WITH_FRAMES {
-            true => None,
-            false => find_attribute(code.attributes.clone(), pool, b"StackMapTable").ok().flatten(),
-        };
+        let table = frames.filter(|_| major >= version::FIRST_WITH_FRAMES);
         // What cannot be read is refused before and after.
-        if let Some(mut frames) = table.and_then(|table| Frames::new(table.info).ok()) {
+        if let Some(mut frames) = table.and_then(|info| Frames::new(info).ok()) {
             while let Ok(Some(frame)) = frames.next() {
                 let mut depth = 0;
                 for item in types(frame.stack) {
@@ -216,24 +214,34 @@ impl StackDepth {
         if falls_off { Err(Reason::BadCode) } else { Ok(()) }
     }
 
+    /// What stands in [`effects`](Self::effects) for a member. Many have the same descriptor, for which it is kept as well.
+    fn slots(&mut self, index: u16, pool: &ConstantPool<'_>) -> Option<u32> {
+        let descriptor = pool.descriptor_of(index).ok()?;
+        let known = self.effects.get_mut(usize::from(descriptor))?;
+        if *known == UNKNOWN {
+            let text = pool.utf8(descriptor).ok()?;
+            let slots = match text.first() {
+                Some(b'(') => method_slots(text),
+                _ => field_slots(text).map(|(width, _)| (0, width)),
+            };
+            *known =
+                slots.map_or(NONE, |(parameters, result)| u32::from(parameters) | u32::from(result) << 16);
+        }
+        Some(*known)
+    }
+
     /// Slots that the instruction takes and puts; `None` if it names no field and no method.
     fn effect(&mut self, bytes: &[u8], pool: &ConstantPool<'_>) -> Result<Option<(u32, u32)>, Reason> {
         let index = u2(bytes, 1);
-        let known = self.effects.get_mut(usize::from(index)).ok_or(Reason::BadConstantIndex)?;
-        if *known == UNKNOWN {
-            let slots = |descriptor: &[u8]| match descriptor.first() {
-                Some(b'(') => method_slots(descriptor),
-                _ => field_slots(descriptor).map(|(width, _)| (0, width)),
-            };
-            let found =
-                pool.referenced_name_and_type(index).ok().and_then(|(_, descriptor)| slots(descriptor));
-            *known =
-                found.map_or(NONE, |(parameters, result)| u32::from(parameters) | u32::from(result) << 16);
+        let mut known = *self.effects.get(usize::from(index)).ok_or(Reason::BadConstantIndex)?;
+        if known == UNKNOWN {
+            known = self.slots(index, pool).unwrap_or(NONE);
+            self.effects[usize::from(index)] = known;
         }
-        if *known == NONE {
+        if known == NONE {
             return Ok(None);
         }
-        let (parameters, result) = (*known & 0xffff, *known >> 16);
+        let (parameters, result) = (known & 0xffff, known >> 16);
         Ok(Some(match bytes[0] {
             opcode::GETSTATIC => (0, result),
             opcode::PUTSTATIC => (result, 0),

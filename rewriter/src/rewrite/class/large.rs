@@ -72,7 +72,7 @@ impl ClassRewriter {
     /// found room in there.
     fn wrap(&mut self, large: &Large<'_>) -> Result<bool, Reason> {
         let Large { old, descriptor_index, request, .. } = large;
-        let OldMethod { class, method, attribute } = old;
+        let OldMethod { class, method, attribute, code } = old;
         let count = self.bodies_count.checked_add(1).ok_or(Reason::MethodTooLarge)?;
         class.methods_count().checked_add(count).ok_or(Reason::MethodTooLarge)?;
         let suffix = &self.names.get_or_insert_with(|| Names::of(&class.pool)).suffix;
@@ -83,13 +83,14 @@ impl ClassRewriter {
         };
         let (name_index, reference) =
             self.appender.own_method(tag, class.this_class, &name, *descriptor_index)?;
-        let code = CodeAttribute::parse(attribute).map_err(|_| Reason::BadCode)?;
-        let info = wrapper_code(method, first_line(&code, &class.pool), reference)?;
+        let code = code.ok_or(Reason::BadCode)?;
+        let info = wrapper_code(method, first_line(code, &class.pool), reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
         let transforms = Transforms { method_events: true, rmi: request.is_remote, ..Transforms::NONE };
         let outer = Request { transforms, regions: &[], own_calls: None, ..*request };
         let (calls, appender) = (&mut self.calls, &mut self.appender);
-        let wrapper = OldMethod { attribute: wrapper, ..*old };
+        let code = CodeAttribute::parse(&wrapper).ok();
+        let wrapper = OldMethod { attribute: wrapper, code: code.as_ref(), ..*old };
         self.method.rewrite(&wrapper, &outer, calls, appender, &mut self.methods)?;
 
         let flags = ACC_PRIVATE | ACC_SYNTHETIC | method.access_flags & (ACC_STATIC | ACC_STRICT);
