@@ -1,6 +1,6 @@
 //! Options whose value is one of a few words. The command line, `instrument.toml` and the agent's option string take the same words.
 
-use instrument_names::word::words;
+use instrument_names::word::{Word, words};
 use instrument_rewriter::rewrite::Transforms;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,56 +16,48 @@ words! {
         ArrayAllocation = "array-allocation": "Arrays and copies only",
         ObjectInit = "object-init": "Every object, by the constructor of java.lang.Object (for that class only)",
         ThreadLinks = "thread-links": "Which call started a thread",
-        Waits = "waits": "Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time",
         HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
+        Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
         Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
         Http = "http": "Requests by HTTP that are made and served, each address as a call of its own, without its literals (with method-events)",
         Files = "files": "Files that are opened, copied, moved and deleted, each path as a call of its own, without its numbers (with method-events)",
-        Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
+        Waits = "waits": "Calls of the JDK's methods that wait (sleep, wait, join, park, take, get, lock, accept, select, ..), so that reports can tell waiting from running time",
     }
 }
 
 impl Transform {
-    /// These as the rewriter takes them.
-    pub fn set(list: &[Transform]) -> Transforms {
-        let has = |transform| list.contains(&transform);
-        Transforms {
-            method_events: has(Transform::MethodEvents),
-            bytecodes: has(Transform::Bytecodes),
-            lines: has(Transform::Lines),
-            allocation: has(Transform::Allocation),
-            array_allocation: has(Transform::ArrayAllocation),
-            object_init: has(Transform::ObjectInit),
-            thread_links: has(Transform::ThreadLinks),
-            hand_over: has(Transform::HandOver),
-            // The agent asks for it by itself, in one class of the JDK.
-            parks: false,
-            rmi: has(Transform::Rmi),
-            jdbc: has(Transform::Jdbc),
-            http: has(Transform::Http),
-            files: has(Transform::Files),
-            waits: has(Transform::Waits),
+    /// Where the rewriter's set has it.
+    fn flag(self, of: &mut Transforms) -> &mut bool {
+        match self {
+            Self::MethodEvents => &mut of.method_events,
+            Self::Bytecodes => &mut of.bytecodes,
+            Self::Lines => &mut of.lines,
+            Self::Allocation => &mut of.allocation,
+            Self::ArrayAllocation => &mut of.array_allocation,
+            Self::ObjectInit => &mut of.object_init,
+            Self::ThreadLinks => &mut of.thread_links,
+            Self::Waits => &mut of.waits,
+            Self::HandOver => &mut of.hand_over,
+            Self::Jdbc => &mut of.jdbc,
+            Self::Http => &mut of.http,
+            Self::Files => &mut of.files,
+            Self::Rmi => &mut of.rmi,
         }
     }
 
-    /// Those of a set.
-    pub fn list(of: Transforms) -> Vec<Transform> {
-        let all = [
-            (Transform::MethodEvents, of.method_events),
-            (Transform::Bytecodes, of.bytecodes),
-            (Transform::Lines, of.lines),
-            (Transform::Allocation, of.allocation),
-            (Transform::ArrayAllocation, of.array_allocation),
-            (Transform::ObjectInit, of.object_init),
-            (Transform::ThreadLinks, of.thread_links),
-            (Transform::HandOver, of.hand_over),
-            (Transform::Rmi, of.rmi),
-            (Transform::Jdbc, of.jdbc),
-            (Transform::Http, of.http),
-            (Transform::Files, of.files),
-            (Transform::Waits, of.waits),
-        ];
-        all.into_iter().filter(|(_, is_in)| *is_in).map(|(transform, _)| transform).collect()
+    /// These as the rewriter takes them.
+    pub fn set(list: &[Transform]) -> Transforms {
+        let mut set = Transforms::NONE;
+        for transform in list {
+            *transform.flag(&mut set) = true;
+        }
+        set
+    }
+
+    /// Those of a set, as far as they have a word.
+    pub fn list(mut of: Transforms) -> Vec<Transform> {
+        let all = Self::WORDS.iter().map(|(_, transform, _)| *transform);
+        all.filter(|transform| *transform.flag(&mut of)).collect()
     }
 
     /// What is inserted if nobody says: nothing around a code region, whose time everything that is recorded would be part of; and
@@ -267,7 +259,6 @@ impl fmt::Display for Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_names::word::Word;
 
     #[test]
     fn bursts_are_shorter_than_their_periods() {
