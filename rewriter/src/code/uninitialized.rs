@@ -371,6 +371,21 @@ impl State {
         Ok(())
     }
 
+    fn access_field(&mut self, method: &Method<'_>, op: u8, bytes: &[u8]) -> Result<(), Reason> {
+        let (_, field) = self.referenced(method, bytes)?;
+        let (width, _) = descriptor::field_slots(field).ok_or(Reason::UnknownReceiver)?;
+        match op {
+            opcode::GETSTATIC => self.push_slots(width),
+            opcode::PUTSTATIC => self.pop_slots(width)?,
+            opcode::GETFIELD => {
+                self.pop_slots(1)?;
+                self.push_slots(width);
+            }
+            _ => self.pop_slots(width + 1)?,
+        }
+        Ok(())
+    }
+
     /// Executes one instruction.
     fn step(
         &mut self,
@@ -417,17 +432,7 @@ impl State {
                 self.stack.extend([top, beneath]);
             }
             opcode::GETSTATIC | opcode::PUTSTATIC | opcode::GETFIELD | opcode::PUTFIELD => {
-                let (_, field) = self.referenced(method, bytes)?;
-                let (width, _) = descriptor::field_slots(field).ok_or(Reason::UnknownReceiver)?;
-                match op {
-                    opcode::GETSTATIC => self.push_slots(width),
-                    opcode::PUTSTATIC => self.pop_slots(width)?,
-                    opcode::GETFIELD => {
-                        self.pop_slots(1)?;
-                        self.push_slots(width);
-                    }
-                    _ => self.pop_slots(width + 1)?,
-                }
+                self.access_field(method, op, bytes)?;
             }
             opcode::INVOKEVIRTUAL..=opcode::INVOKEDYNAMIC => {
                 let (name, called) = self.referenced(method, bytes)?;

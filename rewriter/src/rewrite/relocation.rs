@@ -16,7 +16,9 @@ use crate::class_file::instruction::{Switch, i4};
 use crate::class_file::opcode;
 use crate::class_file::stack_map_table::Frames;
 use crate::code::code_scan::CodeScan;
-use crate::code::edits::{Detour, Edits, Place, Way};
+use crate::code::edits::{Detour, Edits, Insertion, Place, Way};
+use std::iter::Peekable;
+use std::slice::{Iter, IterMut};
 
 /// The longest code array (JVMS 4.7.3): its length must be less than 65,536.
 const MAX_CODE: usize = 65_535;
@@ -81,6 +83,103 @@ pub(crate) struct Relocation {
     overflow: Vec<u32>,
 }
 
+/// What is still to be emitted, and where.
+struct Emission<'e> {
+    insertions: Peekable<Iter<'e, Insertion>>,
+    detours: Peekable<Iter<'e, Detour>>,
+    out: &'e mut Vec<u8>,
+    /// Where the new code array begins in `out`.
+    start: usize,
+    /// Places in `out` of the `goto`s that lead to the target of the point in work.
+    to_target: Vec<usize>,
+}
+
+impl Emission<'_> {
+    /// The new pc.
+    fn position(&self) -> u32 {
+        (self.out.len() - self.start) as u32
+    }
+
+    /// Emits everything that stands in front of the instruction at `pc`: the point without its shift.
+    fn in_front_of(
+        &mut self,
+        pc: u32,
+        scan: &CodeScan,
+        trampolines: &mut Peekable<IterMut<'_, Trampoline>>,
+        placed: &mut Vec<PlacedDetour>,
+    ) -> Point {
+        self.insert(pc, Place::AfterPrevious);
+        let end = self.position();
+        let mut has_pad = false;
+        while self.insertions.next_if(|next| next.pc == pc && next.place == Place::Pad).is_some() {
+            has_pad = true;
+        }
+        let lands = self.insertions.peek().is_some_and(|next| next.pc == pc && next.place == Place::Landing);
+        let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
+        let detours = self.detours.peek().is_some_and(|detour| detour.pc == pc);
+        let falls = scan.falls_into(pc as usize) || (pc == 0 && detours);
+        if (lands || bounces || detours) && falls {
+            self.goto_target();
+        }
+        let pad = self.position();
+        if has_pad {
+            self.goto_target();
+        }
+        while let Some(trampoline) = trampolines.next_if(|trampoline| trampoline.at == pc) {
+            trampoline.position = self.position();
+            self.out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
+        }
+        let is_thrown_to = self.detours(pc, lands, placed);
+        let landing = self.position();
+        if is_thrown_to && !lands {
+            // C1 compiles no method in which a handler is reached by a branch, too.
+            self.out.push(opcode::NOP);
+        }
+        self.insert(pc, Place::Landing);
+        let target = self.position();
+        for at in self.to_target.drain(..) {
+            // A few snippets at most: always in reach of two bytes, see TRAMPOLINES_PER_PLACE.
+            let offset = (target as usize + self.start - at) as u16;
+            self.out[at + 1..at + 3].copy_from_slice(&offset.to_be_bytes());
+        }
+        self.insert(pc, Place::Before);
+        let pad = if has_pad { pad } else { target };
+        Point { pc, end, pad, landing, target, instruction: self.position(), shift: 0 }
+    }
+
+    fn insert(&mut self, pc: u32, place: Place) {
+        while let Some(insertion) = self.insertions.next_if(|next| next.pc == pc && next.place == place) {
+            self.out.extend_from_slice(insertion.snippet.as_slice());
+        }
+    }
+
+    fn goto_target(&mut self) {
+        self.to_target.push(self.out.len());
+        self.out.extend_from_slice(&[opcode::GOTO, 0, 0]);
+    }
+
+    /// Emits the detours at `pc`; whether exceptions take one.
+    fn detours(&mut self, pc: u32, lands: bool, placed: &mut Vec<PlacedDetour>) -> bool {
+        let mut is_thrown_to = false;
+        while let Some(Detour { way, snippet, .. }) = self.detours.next_if(|detour| detour.pc == pc) {
+            placed.push(PlacedDetour { pc, way: way.clone(), position: self.position() });
+            self.out.extend_from_slice(snippet.as_slice());
+            let more = self.detours.peek().is_some_and(|detour| detour.pc == pc);
+            if matches!(way, Way::Exceptions(_)) {
+                is_thrown_to = true;
+                let mut landing = self.insertions.clone();
+                while let Some(next) = landing.next_if(|next| next.pc == pc && next.place == Place::Landing) {
+                    self.out.extend_from_slice(next.snippet.as_slice());
+                }
+            }
+            if more || lands || is_thrown_to {
+                self.goto_target();
+            }
+        }
+        is_thrown_to
+    }
+}
+
 impl Relocation {
     /// Appends the new code array to `out`.
     ///
@@ -121,103 +220,41 @@ impl Relocation {
             out.extend_from_slice(entry.as_slice());
         }
         self.entry_length = (out.len() - start) as i32;
-        let mut insertions = edits.insertions.iter().peekable();
+        let mut emission = Emission {
+            insertions: edits.insertions.iter().peekable(),
+            detours: edits.detours.iter().peekable(),
+            out,
+            start,
+            to_target: Vec::new(),
+        };
         let mut switches = scan.switches.iter().peekable();
         let mut widened = self.widened.iter().peekable();
         let mut trampolines = self.trampolines.iter_mut().peekable();
-        let mut detours = edits.detours.iter().peekable();
         let mut copied = 0usize;
         loop {
             let candidates = [
-                insertions.peek().map(|insertion| insertion.pc),
+                emission.insertions.peek().map(|insertion| insertion.pc),
                 switches.peek().map(|pc| **pc),
                 widened.peek().map(|pc| **pc),
                 trampolines.peek().map(|trampoline| trampoline.at),
-                detours.peek().map(|detour| detour.pc),
+                emission.detours.peek().map(|detour| detour.pc),
             ];
             let Some(pc) = candidates.into_iter().flatten().min() else { break };
-            out.extend_from_slice(&code[copied..pc as usize]);
+            emission.out.extend_from_slice(&code[copied..pc as usize]);
             copied = pc as usize;
-            let position = |out: &Vec<u8>| (out.len() - start) as u32;
-            let here = |place| move |i: &&crate::code::edits::Insertion| i.pc == pc && i.place == place;
-
-            while let Some(insertion) = insertions.next_if(here(Place::AfterPrevious)) {
-                out.extend_from_slice(insertion.snippet.as_slice());
-            }
-            let end = position(out);
-            let mut has_pad = false;
-            while insertions.next_if(here(Place::Pad)).is_some() {
-                has_pad = true;
-            }
-            let lands = insertions.peek().is_some_and(|i| here(Place::Landing)(i));
-            let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
-            let detours_here = detours.peek().is_some_and(|detour| detour.pc == pc);
-            let falls = scan.falls_into(pc as usize) || (pc == 0 && detours_here);
-            // The gotos to the target.
-            let mut to_target = Vec::new();
-            if (lands || bounces || detours_here) && falls {
-                to_target.push(out.len());
-                out.extend_from_slice(&[opcode::GOTO, 0, 0]);
-            }
-            let mut pad = position(out);
-            if has_pad {
-                to_target.push(out.len());
-                out.extend_from_slice(&[opcode::GOTO, 0, 0]);
-            }
-            while let Some(trampoline) = trampolines.next_if(|trampoline| trampoline.at == pc) {
-                trampoline.position = position(out);
-                out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
-            }
-            let mut is_thrown_to = false;
-            while let Some(Detour { way, snippet, .. }) = detours.next_if(|detour| detour.pc == pc) {
-                self.detours.push(PlacedDetour { pc, way: way.clone(), position: position(out) });
-                out.extend_from_slice(snippet.as_slice());
-                let more = detours.peek().is_some_and(|detour| detour.pc == pc);
-                if matches!(way, Way::Exceptions(_)) {
-                    is_thrown_to = true;
-                    let mut landing = insertions.clone();
-                    while let Some(insertion) = landing.next_if(here(Place::Landing)) {
-                        out.extend_from_slice(insertion.snippet.as_slice());
-                    }
-                }
-                if more || lands || is_thrown_to {
-                    to_target.push(out.len());
-                    out.extend_from_slice(&[opcode::GOTO, 0, 0]);
-                }
-            }
-            let landing = position(out);
-            if is_thrown_to && !lands {
-                // C1 compiles no method in which a handler is reached by a branch, too.
-                out.push(opcode::NOP);
-            }
-            while let Some(insertion) = insertions.next_if(here(Place::Landing)) {
-                out.extend_from_slice(insertion.snippet.as_slice());
-            }
-            let target = position(out);
-            if !has_pad {
-                pad = target;
-            }
-            for at in to_target {
-                // A few snippets at most: always in reach of two bytes, see TRAMPOLINES_PER_PLACE.
-                let offset = (target as usize + start - at) as u16;
-                out[at + 1..at + 3].copy_from_slice(&offset.to_be_bytes());
-            }
-            while let Some(insertion) = insertions.next_if(here(Place::Before)) {
-                out.extend_from_slice(insertion.snippet.as_slice());
-            }
-            let instruction = position(out);
+            let mut point = emission.in_front_of(pc, scan, &mut trampolines, &mut self.detours);
             if switches.next_if(|&&at| at == pc).is_some() {
-                self.switches.push((pc, instruction));
-                copied = emit_switch(code, pc as usize, start, out);
+                self.switches.push((pc, point.instruction));
+                copied = emit_switch(code, pc as usize, start, emission.out);
             } else if widened.next_if(|&&at| at == pc).is_some() {
                 let wide = if code[pc as usize] == opcode::GOTO { opcode::GOTO_W } else { opcode::JSR_W };
-                out.extend_from_slice(&[wide, 0, 0, 0, 0]);
+                emission.out.extend_from_slice(&[wide, 0, 0, 0, 0]);
                 copied += 3;
             }
-            let shift = position(out) as i32 - copied as i32;
-            self.points.push(Point { pc, end, pad, landing, target, instruction, shift });
+            point.shift = emission.position() as i32 - copied as i32;
+            self.points.push(point);
         }
-        out.extend_from_slice(&code[copied..]);
+        emission.out.extend_from_slice(&code[copied..]);
     }
 
     fn patch(&mut self, code: &[u8], scan: &CodeScan, new: &mut [u8]) -> Result<(), Reason> {
