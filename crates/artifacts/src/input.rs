@@ -163,7 +163,7 @@ fn file_kind(path: &Path) -> std::io::Result<Option<UnitKind>> {
         _ => {}
     }
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if ["jar", "war", "ear", "zip"].contains(&&*extension) {
+    if ["jar", "war", "ear", "jmod", "zip"].contains(&&*extension) {
         return Ok(Some(UnitKind::Archive));
     }
     let end = file.seek(SeekFrom::End(0))?;

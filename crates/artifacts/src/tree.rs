@@ -114,7 +114,7 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<()> {
 fn kind_by_name(path: &Path) -> Option<FileKind> {
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "class" => Some(FileKind::ClassFile),
-        "jar" | "war" | "ear" => Some(FileKind::Archive),
+        "jar" | "war" | "ear" | "jmod" => Some(FileKind::Archive),
         _ => None,
     }
 }

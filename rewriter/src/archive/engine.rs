@@ -20,7 +20,7 @@ use super::codec::{self, Packed};
 use super::directory::{Directory, Entry};
 use super::error::{ArchiveError, ErrorKind, Unread};
 use super::header::{DEFLATED, FLAGS_ENCRYPTED, STORED};
-use super::layout::{Kind, Layout, Role};
+use super::layout::{Kind, Layout, MODULE_CLASSES, Role};
 use super::options::{Budget, Options};
 use super::splice::{self, Edit, Splice};
 use super::{ClassRewriter, Location, MARKER, NewEntry, additions, index_list, manifest};
@@ -140,8 +140,8 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 return Ok(None);
             }
         };
-        refuse_instrumented(&directory).map_err(fail)?;
         let kind = Kind::of(at.name(), &directory);
+        refuse_instrumented(&directory).map_err(fail)?;
         self.outcome.entries += directory.entries.len() as u64;
         self.outcome.copied += directory.entries.len() as u64;
         if depth == 0 {
@@ -445,7 +445,7 @@ pub(super) fn unreadable(entry: &Entry<'_>) -> Option<Unread> {
 /// Refuses an archive that has the marker where one of the layouts puts it.
 pub(super) fn refuse_instrumented(directory: &Directory<'_>) -> Result<(), ErrorKind> {
     let marked = |name: &&[u8]| {
-        [&b""[..], b"WEB-INF/classes/", b"BOOT-INF/classes/"]
+        [&b""[..], b"WEB-INF/classes/", b"BOOT-INF/classes/", MODULE_CLASSES.as_bytes()]
             .iter()
             .any(|root| name.strip_prefix(*root).is_some_and(|rest| rest.starts_with(MARKER.as_bytes())))
     };

@@ -16,6 +16,8 @@ pub enum Kind {
     SpringBoot,
     /// A web application (`WEB-INF/`): class path is `WEB-INF/classes/` and the jars in `WEB-INF/`.
     War,
+    /// A module for jlink (`.jmod`): its classes and their resources lie in `classes/`, beside libraries and settings.
+    Jmod,
     /// An enterprise application (`META-INF/application.xml`): modules are nested, shared jars in a library folder.
     Ear,
 }
@@ -25,7 +27,7 @@ pub enum Kind {
 pub struct Layout {
     /// The kind of the outermost archive.
     pub kind: Kind,
-    /// What the engine puts before the name of every new entry: empty, or `WEB-INF/classes/`.
+    /// What the engine puts before the name of every new entry: empty, `WEB-INF/classes/`, or `classes/`.
     pub prefix: &'static str,
     /// The nested jar the engine makes for the new entries, in an ear: `lib/instrument-runtime.jar`.
     pub library: Option<String>,
@@ -40,6 +42,8 @@ pub(super) enum Role {
 }
 
 const APPLICATION_XML: &[u8] = b"META-INF/application.xml";
+/// Where a `.jmod` has what a class loader sees.
+pub(super) const MODULE_CLASSES: &str = "classes/";
 const RUNTIME_JAR: &str = "instrument-runtime.jar";
 
 fn has_suffix(name: &[u8], suffix: &[u8]) -> bool {
@@ -66,7 +70,9 @@ impl Kind {
     /// By the archive's own name if that is telling, or else by content.
     pub(super) fn of(name: &[u8], directory: &Directory<'_>) -> Kind {
         let has = |prefix: &[u8]| directory.names().any(|name| name.starts_with(prefix));
-        if has_suffix(name, b".ear") {
+        if has_suffix(name, b".jmod") {
+            Kind::Jmod
+        } else if has_suffix(name, b".ear") {
             Kind::Ear
         } else if has_suffix(name, b".war") {
             Kind::War
@@ -87,6 +93,9 @@ impl Kind {
     pub(super) fn reaches(self, role: Role, name: &[u8]) -> bool {
         match (self, role) {
             (Kind::War, _) => name.starts_with(b"WEB-INF/"),
+            (Kind::Jmod, Role::Class) => name.starts_with(MODULE_CLASSES.as_bytes()),
+            // No class loader looks into an archive there.
+            (Kind::Jmod, _) => false,
             (Kind::Ear, Role::Class) => false,
             _ => true,
         }
@@ -97,6 +106,7 @@ impl Layout {
     pub(super) fn of(kind: Kind, directory: &Directory<'_>) -> Layout {
         match kind {
             Kind::Jar | Kind::SpringBoot => Layout { kind, prefix: "", library: None },
+            Kind::Jmod => Layout { kind, prefix: MODULE_CLASSES, library: None },
             Kind::War => Layout { kind, prefix: "WEB-INF/classes/", library: None },
             Kind::Ear => {
                 let folder = library_directory(directory).unwrap_or_else(|| "lib".to_owned());

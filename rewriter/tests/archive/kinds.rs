@@ -86,6 +86,30 @@ fn war() {
 }
 
 #[test]
+fn jmod() {
+    let jar = zip([class("l/L.class")]);
+    let zipped = zip([
+        class("classes/a/A.class"),
+        deflated("classes/l.jar", &jar),
+        deflated("bin/tool", "#!/bin/sh"),
+        class("lib/B.class"),
+    ]);
+    // The magic of `jmod`, in front of what is a zip otherwise.
+    let input = [b"JM\x01\x00", &zipped[..]].concat();
+    assert_eq!(layout_of("x.jmod", &input), Layout { kind: Kind::Jmod, prefix: "classes/", library: None });
+    let (out, outcome) = mark_and_add("x.jmod", &input).unwrap();
+    assert_eq!((outcome.classes, outcome.rewritten, outcome.nested), (1, 1, 0));
+    assert!(out.starts_with(b"JM\x01\x00"));
+    let seen = entries(&out);
+    assert!(is_marked(&seen, "classes/a/A.class") && !is_marked(&seen, "lib/B.class"));
+    assert_eq!(find(&seen, "classes/l.jar").content, jar);
+    find(&seen, "classes/instrument/runtime/ProfilerRuntime.class");
+    find(&seen, "classes/META-INF/instrument/ids");
+    let again = mark_and_add("x.jmod", &out).unwrap_err();
+    assert_eq!(again.kind.code(), "already-instrumented");
+}
+
+#[test]
 fn ear() {
     let war = zip([class("WEB-INF/classes/w/W.class")]);
     let ejb = zip([class("e/E.class")]);
