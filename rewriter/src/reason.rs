@@ -107,6 +107,9 @@ reasons! {
     MaxStack = "max-stack", Skipped, "the operand stack is as deep as the format allows";
     /// The code array would exceed 65,535 bytes.
     MethodTooLarge = "method-too-large", Skipped, "the code would exceed 65,535 bytes";
+    /// A method needs a StackMapTable and has none: a JVM takes the class only if it does not verify (`-Xverify:none`), and from Java 25 on it
+    /// verifies what an agent has changed all the same.
+    MissingStackMap = "missing-stack-map", Skipped, "a method needs a StackMapTable and has none: only a JVM that does not verify takes the class";
     /// Native; its calls are recorded where they are made.
     NativeAtCalls = "native-at-calls", Unchanged, "native: its calls are recorded where they are made";
     /// Native; its code is found by reflection, under the name that it has.

@@ -53,7 +53,8 @@ impl Account {
             };
             if let Outcome::Skipped(reason) = outcome {
                 // What a JDK or a library ships is valid.
-                if matches!(reason, Reason::BadConstantIndex | Reason::BadMaxStack) {
+                if matches!(reason, Reason::BadConstantIndex | Reason::BadMaxStack | Reason::MissingStackMap)
+                {
                     this.faults.push(format!("{name}: left as {reason}"));
                 }
                 *this.skipped.entry(reason).or_default() += 1;

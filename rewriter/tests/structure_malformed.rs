@@ -184,6 +184,33 @@ fn stacks_deeper_than_max_stack_are_left() {
     }
 }
 
+#[test]
+fn classes_that_need_frames_and_have_none_are_left() {
+    let of = |major: u16, code: &[&[u8]], has_handler: bool| {
+        let mut builder = ClassBuilder::new("M", major);
+        let mut body = Body::new(1, 1);
+        let start = body.here();
+        code.iter().for_each(|instruction| body.op(instruction));
+        let end = body.here();
+        body.op(&[0x1a]);
+        body.op(&[0xac]);
+        if has_handler {
+            body.rows.push((start, end, end, 0));
+        }
+        builder.method(9, "m", "(I)I", &body).unwrap();
+        reasons(&builder.build(), FORMS[0]).unwrap().0
+    };
+    let (branch, end): (&[&[u8]], &[&[u8]]) = (&[&[0x1a], &[0x99, 0, 4], &[0]], &[&[0x1a], &[0xac]]);
+    for (code, needs) in [(branch, true), (end, true), (&[&[0][..]][..], false)] {
+        for major in [49, 51, 52, 69] {
+            let left = Outcome::Skipped(Reason::MissingStackMap);
+            let right = if needs && major > 50 { left } else { Outcome::Rewritten };
+            assert_eq!(of(major, code, false), right, "{major} {code:?}");
+        }
+    }
+    assert_eq!(of(52, &[&[0]], true), Outcome::Skipped(Reason::MissingStackMap));
+}
+
 /// Every index in the constant pool, the class's names, fields and methods, one after the other led behind the end of the pool.
 #[test]
 fn constants_behind_the_end_of_the_pool_are_left() {

@@ -7,7 +7,7 @@
 
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::instruction::targets;
-use crate::class_file::instruction::{length_at, u2};
+use crate::class_file::instruction::{Instruction, Instructions, length_at, u2};
 use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, version};
@@ -33,6 +33,20 @@ enum Kind {
     Constant2,
     /// Everything else, and what may end the flow.
     Other,
+}
+
+/// Whether a code array can be decoded, has no subroutine, and every branch and handler leads to an instruction. Where that is not so, the method
+/// is left by itself.
+fn is_sound(code: &CodeAttribute<'_>) -> bool {
+    let Ok(instructions) = Instructions::new(code.code).collect::<Result<Vec<_>, _>>() else { return false };
+    let is_instruction =
+        |pc: i64| instructions.binary_search_by_key(&pc, |instruction| instruction.pc as i64).is_ok();
+    let is_sound = |instruction: &Instruction<'_>| {
+        !matches!(instruction.opcode, opcode::JSR | opcode::JSR_W | opcode::RET)
+            && targets(code.code, instruction.pc).all(is_instruction)
+    };
+    instructions.iter().all(is_sound)
+        && code.exception_table.iter().all(|handler| is_instruction(i64::from(handler.handler_pc)))
 }
 
 /// What the pass needs of an opcode, side by side.
@@ -77,6 +91,8 @@ pub(super) struct StackDepth {
     known: Vec<(u32, u32)>,
     /// Depths at targets of branches, on top of `known`.
     reached: Vec<(u32, u32)>,
+    /// The verifier asks for a frame somewhere in the method in work: at a handler, at the target of a branch, or behind the end of a flow.
+    needs_frames: bool,
     /// By constant, for members and descriptors: slots of the parameters, and in the upper half of the result or field.
     effects: Vec<u32>,
 }
@@ -87,7 +103,7 @@ impl StackDepth {
         self.effects.resize(usize::from(pool.count()), UNKNOWN);
     }
 
-    /// Why the JVM refuses the method, if it does for one of the three reasons. `frames`: the `info` of its StackMapTable.
+    /// Why the JVM refuses the method, if it does for one of these reasons. `frames`: the `info` of its StackMapTable.
     pub(super) fn refusal(
         &mut self,
         code: &CodeAttribute<'_>,
@@ -121,7 +137,13 @@ impl StackDepth {
             }
         }
         if !follows {
-            return self.pass(code.code, max, pool, false).err();
+            self.needs_frames = code.exception_table.iter().next().is_some();
+            if let Err(reason) = self.pass(code.code, max, pool, false) {
+                return Some(reason);
+            }
+            // A JVM that does not verify (`-Xverify:none`) takes such a class; but from Java 25 on it verifies what an agent has changed.
+            let is_missing = frames.is_none() && self.needs_frames && is_sound(code);
+            return is_missing.then_some(Reason::MissingStackMap);
         }
         self.known.extend(code.exception_table.iter().map(|handler| (u32::from(handler.handler_pc), 1)));
         for _ in 0..MOST_PASSES {
@@ -179,6 +201,11 @@ impl StackDepth {
                     None => return Ok(()),
                 },
                 Kind::Other => {
+                    self.needs_frames |= match OPERANDS[usize::from(op)] {
+                        Operands::None => pc + length < code.len(),
+                        Operands::MultiArray | Operands::Wide => false,
+                        _ => true,
+                    };
                     ends = opcode::is_end_of_flow(op) || (op == opcode::WIDE && bytes[1] == opcode::RET);
                     if op == opcode::WIDE {
                         (pops, pushes) = (
