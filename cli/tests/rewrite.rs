@@ -3,6 +3,7 @@
 use crate::common::{Dir, empty_class};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 fn app(dir: &Dir, name: &str) {
     let class = empty_class("com/acme/Foo");
@@ -434,4 +435,23 @@ fn a_launcher_agent_and_a_patch_need_a_jdk_and_say_what_is_none() {
     }
     dir.line("app.jar --launcher-agent nowhere").says(2, &["rmi is not among the transforms"]);
     assert!(!dir.path("patch").exists() && !dir.path("app-instrumented.jar").exists());
+}
+
+#[test]
+fn hashes_of_modules_are_like_signatures() {
+    let dir = Dir::new();
+    let descriptor = |name: &str| {
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rewriter/tests/wrappers").join(name)).unwrap()
+    };
+    // a records the hash of b.
+    let (a, b) = (descriptor("module-info.hashes.class"), descriptor("module-info.hashed.class"));
+    dir.jar("a.jar", &[("module-info.class", &a)]);
+    dir.jar("b.jar", &[("module-info.class", &b)]);
+    let both = "a.jar b.jar --runtime classpath -o out";
+    let refused = dir.line(both).says(2, &["module a records the hash of module b", "--strip-signatures"]);
+    assert!(!dir.path("out").exists(), "{}", refused.stderr);
+    dir.line("a.jar --runtime classpath -o alone.jar").expect(0);
+    dir.line(&format!("{both} --strip-signatures")).expect(0);
+    let has_hashes = |jar: &str| dir.line(&format!("dump {jar}")).expect(0).stdout.contains("ModuleHashes b");
+    assert!(has_hashes("a.jar") && has_hashes("alone.jar") && !has_hashes("out/a.jar"));
 }

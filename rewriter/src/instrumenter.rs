@@ -25,8 +25,8 @@ use account::Account;
 use instrument_names::id_map::{self, IdMap};
 use instrument_names::pattern::MethodQuery;
 use outside::Outside;
-pub use plan::Plan;
 use plan::{LEFT, RecordedCall, Verdict, WITHOUT_CODE};
+pub use plan::{Module, Plan};
 use rayon::prelude::*;
 pub use record::{ClassRecord, MethodRecord, Observer, RegionRecord, Totals};
 use session::Session;
@@ -69,6 +69,8 @@ pub struct Instrumenter<'a> {
     own_calls: Option<Arc<dyn InsertCalls>>,
     /// See [`insert_calls_everywhere`](Self::insert_calls_everywhere).
     calls_everywhere: bool,
+    /// See [`strip_module_hashes`](Self::strip_module_hashes).
+    strips_hashes: bool,
     rewriters: Mutex<Vec<ClassRewriter>>,
     /// Of [`Survey::parse`].
     buffers: Mutex<Vec<Vec<u64>>>,
@@ -95,6 +97,7 @@ impl<'a> Instrumenter<'a> {
             remote_methods: None,
             own_calls: None,
             calls_everywhere: false,
+            strips_hashes: false,
             rewriters: Mutex::default(),
             buffers: Mutex::default(),
         }
@@ -194,6 +197,16 @@ impl<'a> Instrumenter<'a> {
     /// The totals so far.
     pub fn totals(&self) -> &Totals {
         &self.account.totals
+    }
+
+    /// Takes the hashes of other modules out of the descriptors of modules.
+    pub fn strip_module_hashes(&mut self) {
+        self.strips_hashes = true;
+    }
+
+    /// The modules that were met since this was called.
+    pub fn take_modules(&mut self) -> Vec<Module> {
+        std::mem::take(&mut self.account.met)
     }
 
     /// How many modular archives were met.
@@ -306,17 +319,27 @@ impl<'a> Instrumenter<'a> {
         }
     }
 
+    /// Changes the descriptor of a module; whether there was something to change.
+    fn change_module(&self, class: &[u8], out: &mut Vec<u8>) -> bool {
+        let mut stripped = Vec::new();
+        let strips = self.strips_hashes && module_info::without_hashes(class, &mut stripped);
+        let class = if strips { &stripped } else { class };
+        let changed = match self.runtime.module {
+            ModuleChange::None => false,
+            ModuleChange::AddPackage => module_info::add_package(class, out),
+            ModuleChange::AddRequires => module_info::add_requires(class, out),
+        };
+        if strips && !changed {
+            out.extend_from_slice(class);
+        }
+        changed || strips
+    }
+
     /// Rewrites the class as its plan says, and keeps the outcome there.
     fn apply(&self, plan: &Plan, class: &[u8], out: &mut Vec<u8>) -> bool {
         match plan.verdict {
             Verdict::Leave(_) => return false,
-            Verdict::Module => {
-                return match self.runtime.module {
-                    ModuleChange::None => false,
-                    ModuleChange::AddPackage => module_info::add_package(class, out),
-                    ModuleChange::AddRequires => module_info::add_requires(class, out),
-                };
-            }
+            Verdict::Module => return self.change_module(class, out),
             Verdict::Rewrite => {}
         }
         let mut rewriter = lock(&self.rewriters)
@@ -389,6 +412,10 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             _ => Verdict::Rewrite,
         };
         let mut plan = Plan::new(Ok(survey), verdict);
+        if verdict == Verdict::Module {
+            let hashes = module_info::hashes(&file);
+            plan.module = module_info::name(&file).map(|name| Module { name, hashes });
+        }
         if verdict == Verdict::Rewrite {
             if self.outside.records_calls(self.transforms.waits) {
                 plan.library_calls = self.outside.recorded(self.filter, self.transforms.waits, &file);

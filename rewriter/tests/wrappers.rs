@@ -306,3 +306,17 @@ fn a_module_requires_the_runtime() {
     let mut again = Vec::new();
     assert!(!module_info::add_requires(out, &mut again) && again.is_empty(), "it requires the module");
 }
+
+#[test]
+fn hashes_of_other_modules_are_found_and_taken_away() {
+    let bytes = include_bytes!("wrappers/module-info.hashes.class");
+    let of = |bytes: &[u8]| module_info::hashes(&ClassFile::parse(bytes).unwrap());
+    let found = module_info::Hashes { by: "a".to_owned(), of: vec!["b".to_owned()] };
+    assert_eq!((of(bytes), of(MODULE)), (Some(found), None));
+    let mut out = Vec::new();
+    assert!(!module_info::without_hashes(MODULE, &mut out) && out.is_empty());
+    assert!(module_info::without_hashes(bytes, &mut out));
+    let (before, after) = (listing(bytes), listing(&out));
+    let kept: Vec<&str> = before.lines().filter(|line| !line.starts_with("  ModuleHashes")).collect();
+    assert_eq!(after.lines().collect::<Vec<_>>(), kept);
+}

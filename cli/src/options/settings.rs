@@ -163,7 +163,7 @@ pub(crate) struct Opts {
           value_parser = BoolishValueParser::new(), env = "INSTRUMENT_STRICT", hide_env_values = true)]
     strict: Option<bool>,
 
-    /// Remove the signatures of signed archives, which no longer hold once a class has changed
+    /// Remove the signatures of signed archives and the hashes of modules, which no longer hold once a class has changed
     #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
           value_parser = BoolishValueParser::new(), env = "INSTRUMENT_STRIP_SIGNATURES", hide_env_values = true)]
     strip_signatures: Option<bool>,

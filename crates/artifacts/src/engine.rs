@@ -17,11 +17,12 @@ use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::account::{self, ClassRecord, Outcome, Tally};
 use instrument_rewriter::archive::{self, Location};
 use instrument_rewriter::class_file::ClassFile;
+use instrument_rewriter::code::module_info::Hashes;
 use instrument_rewriter::filter::SubclassIndex;
 use instrument_rewriter::instrumenter::{self, Instrumenter, ModuleChange, Runtime};
 use instrument_rewriter::library::Inputs;
 use instrument_rewriter::remote_methods::RemoteIndex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -149,6 +150,9 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
     instrumenter.set_large_methods(settings.large_methods.into());
     instrumenter.time(settings.regions.iter().cloned().collect());
     survey(units, settings, &mut instrumenter)?;
+    if settings.strip_signatures {
+        instrumenter.strip_module_hashes();
+    }
     instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
     if let Some(inserter) = &settings.own_calls {
         instrumenter.insert_calls(inserter.clone());
@@ -158,11 +162,22 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
     }
-    let mut engine =
-        Engine { units, settings, pool, instrumenter, records, sink, modular: None, launched: 0 };
+    let mut engine = Engine {
+        units,
+        settings,
+        pool,
+        instrumenter,
+        records,
+        sink,
+        modular: None,
+        hashes: Vec::new(),
+        changed_modules: HashSet::new(),
+        launched: 0,
+    };
     for unit in 0..units.len() {
         engine.unit(unit)?;
     }
+    engine.refuse_hashes()?;
     if settings.launcher.is_some() && engine.launched == 0 {
         return Err(usage(
             "--launcher-agent: no input is a jar with a Main-Class, and only java -jar starts a launcher agent; \
@@ -241,6 +256,10 @@ struct Engine<'a> {
     sink: &'a mut dyn Sink,
     /// The first modular archive that the runtime was embedded in.
     modular: Option<String>,
+    /// The hashes of other modules that modules record.
+    hashes: Vec<Hashes>,
+    /// The modules whose archives have changed.
+    changed_modules: HashSet<String>,
     /// How many archives have got a launcher agent.
     launched: usize,
 }
@@ -303,12 +322,16 @@ impl<'a> Engine<'a> {
         }
         let modules = self.instrumenter.modules();
         let (pool, instrumenter) = (&self.pool, &mut self.instrumenter);
-        let mut skipped = Vec::new();
+        let (mut skipped, mut changed) = (Vec::new(), false);
         self.sink.archive(unit_index, position, &mut |out| {
             let outcome = pool.install(|| archive::rewrite(&name, &bytes, out, instrumenter, &options))?;
-            skipped = outcome.skipped;
+            (skipped, changed) = (outcome.skipped, outcome.changed);
             Ok(())
         })?;
+        for module in self.instrumenter.take_modules() {
+            self.hashes.extend(module.hashes);
+            self.changed_modules.extend(Some(module.name).filter(|_| changed));
+        }
         if self.instrumenter.modules() > modules
             && self.settings.runtime == RuntimeOption::Embed
             && self.settings.records()
@@ -407,6 +430,23 @@ impl<'a> Engine<'a> {
     }
 
     /// Refuses a class that was rewritten before: its ids are of another map, so its calls would count for other methods.
+    /// The JVM starts with no module whose content has another hash than one that another module records. They are like signatures.
+    fn refuse_hashes(&self) -> Result<()> {
+        if self.settings.strip_signatures {
+            return Ok(());
+        }
+        for hashes in &self.hashes {
+            if let Some(module) = hashes.of.iter().find(|module| self.changed_modules.contains(*module)) {
+                let by = &hashes.by;
+                return Err(usage(format!(
+                    "module {by} records the hash of module {module} (jar --hash-modules), which changes: the JVM would not \
+                     start; --strip-signatures takes the hashes away"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn refuse_instrumented(&self) -> Result<()> {
         match self.instrumenter.instrumented() {
             Some(at) => bail!("{at}: already instrumented: it calls the instrument runtime"),

@@ -2,7 +2,7 @@
 //! a JDK, reach the runtime. Pool entries are appended, everything else but the one attribute stays.
 
 use crate::class_file::member::find_attribute;
-use crate::class_file::{Attribute, ClassFile, ConstantPool, Reader, Tag};
+use crate::class_file::{Attribute, ClassFile, ConstantPool, Reader, Tag, mutf8};
 
 /// The runtime's package, as the descriptor names packages.
 pub const RUNTIME_PACKAGE: &str = "instrument/runtime";
@@ -84,6 +84,58 @@ pub fn add_requires(bytes: &[u8], out: &mut Vec<u8>) -> bool {
         &flags_and_version,
         out,
     )
+}
+
+/// The hashes of the contents of other modules that a module records (`jar --hash-modules`): the JVM starts with none of these that has
+/// another content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hashes {
+    /// Name of the module that records them.
+    pub by: String,
+    /// Names of the modules that have one.
+    pub of: Vec<String>,
+}
+
+/// The name of a module; `None` if the class is no descriptor of one.
+pub fn name(class: &ClassFile<'_>) -> Option<String> {
+    let attribute = find_attribute(class.attributes(), &class.pool, b"Module").ok()??;
+    let index = Reader::new(attribute.info, 0, "Module").u2().ok()?;
+    module_name(&class.pool, index)
+}
+
+/// The hashes that a module records in ModuleHashes, if it does.
+pub fn hashes(class: &ClassFile<'_>) -> Option<Hashes> {
+    let attribute = find_attribute(class.attributes(), &class.pool, HASHES).ok()??;
+    // u2 algorithm_index; u2 count; each row: u2 module_name_index, u2 length, u1 hash[].
+    let mut reader = Reader::new(attribute.info, 0, "ModuleHashes");
+    reader.skip(2).ok()?;
+    let mut of = Vec::new();
+    for _ in 0..reader.u2().ok()? {
+        let (index, length) = (reader.u2().ok()?, reader.u2().ok()?);
+        reader.skip(usize::from(length)).ok()?;
+        of.extend(module_name(&class.pool, index));
+    }
+    Some(Hashes { by: name(class)?, of })
+}
+
+/// Takes ModuleHashes away. Appends nothing and returns false if there is none.
+pub fn without_hashes(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let Ok(class) = ClassFile::parse(bytes) else { return false };
+    let Ok(Some(attribute)) = find_attribute(class.attributes(), &class.pool, HASHES) else { return false };
+    let all = class.attributes();
+    let (count, first) = (all.len() as u16, all.position());
+    out.extend_from_slice(&bytes[..first - 2]);
+    out.extend_from_slice(&(count - 1).to_be_bytes());
+    out.extend_from_slice(&bytes[first..attribute.offset]);
+    out.extend_from_slice(&bytes[attribute.end()..]);
+    true
+}
+
+const HASHES: &[u8] = b"ModuleHashes";
+
+fn module_name(pool: &ConstantPool<'_>, index: u16) -> Option<String> {
+    let name = pool.single(index, Tag::Module).and_then(|utf8| pool.utf8(utf8)).ok()?;
+    Some(mutf8::escape(name))
 }
 
 /// Adds a row `index of a new entry (tag, name), rest` to the table whose count stands at `count_at` of the

@@ -1,6 +1,6 @@
 //! The account of all classes that one instrumenter has seen.
 
-use super::plan::{LEFT, Plan, Verdict};
+use super::plan::{LEFT, Module, Plan, Verdict};
 use super::record::{Observer, RegionRecord, Totals};
 use crate::archive::Location;
 use crate::reason::Reason;
@@ -14,6 +14,8 @@ pub(super) struct Account<'a> {
     pub(super) region_records: Vec<RegionRecord>,
     /// Module descriptors at the root of archives.
     pub(super) modules: u64,
+    /// Modules that were met and not told of yet.
+    pub(super) met: Vec<Module>,
     /// The first class that calls the runtime already.
     pub(super) instrumented: Option<String>,
     pub(super) observer: Option<Mutex<Observer<'a>>>,
@@ -25,7 +27,9 @@ impl Account<'_> {
         let totals = &mut self.totals;
         totals.classes += 1;
         totals.classes_rewritten += u64::from(rewritten);
-        self.modules += u64::from(plan.verdict == Verdict::Module && at.name() == b"module-info.class");
+        let is_root = [&b"module-info.class"[..], b"classes/module-info.class"].contains(&at.name());
+        self.modules += u64::from(plan.verdict == Verdict::Module && is_root);
+        self.met.extend(plan.module.take());
         if self.instrumented.is_none() && plan.verdict == Verdict::Leave(Reason::AlreadyInstrumented) {
             self.instrumented = Some(at.to_string());
         }

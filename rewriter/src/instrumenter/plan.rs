@@ -3,6 +3,7 @@
 use super::record::{ClassRecord, MethodRecord};
 use crate::class_file::{Structure, mutf8};
 use crate::code::hooks::Reach;
+use crate::code::module_info::Hashes;
 use crate::error::ClassError;
 use crate::reason::Reason;
 use crate::region::Region;
@@ -22,6 +23,8 @@ pub struct Plan {
     pub(super) verdict: Verdict,
     /// What is known of the file of a class that is to be rewritten, until it is.
     pub(super) structure: Mutex<Option<Structure>>,
+    /// What is known of a module whose descriptor it is.
+    pub(super) module: Option<Module>,
     pub(super) reach: Reach,
     /// Why a native method has no [wrapper](natives::wrap), if it has none.
     pub(super) without_wrapper: Reason,
@@ -50,6 +53,15 @@ pub(super) struct RecordedCall {
     pub(super) id: u32,
 }
 
+/// A module that was met.
+#[derive(Debug, Clone)]
+pub struct Module {
+    /// Its name.
+    pub name: String,
+    /// The hashes of other modules that it records.
+    pub hashes: Option<Hashes>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Rewrite,
@@ -64,6 +76,7 @@ impl Plan {
             survey,
             verdict,
             structure: Mutex::default(),
+            module: None,
             library_calls: Vec::new(),
             reach: Reach::Direct,
             without_wrapper: Reason::NoCode,
