@@ -203,6 +203,11 @@ impl Options {
                             let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                             format!("unknown option `{key}`; there are {}", keys.join(", "))
                         })?;
+                    // Settings go to the recorder line by line.
+                    if value.contains(['\n', '\r']) {
+                        let value = value.escape_debug();
+                        return Err(format!("{key}={value}: a value with a line break cannot be passed on"));
+                    }
                     recorder.retain(|(key, _)| *key != known);
                     recorder.push((known, value.to_owned()));
                 }
@@ -455,6 +460,14 @@ mod tests {
         assert_eq!(options.filter.class(b"c/D"), ClassVerdict::All);
         assert_eq!(options.filter.class(b"com/b/X"), ClassVerdict::ByMethod);
         assert!(options.transforms.allocation && options.transforms.method_events);
+    }
+
+    #[test]
+    fn values_for_the_recorder_have_no_line_break() {
+        for text in ["out=/tmp/a\nb", "out=/tmp/a\rb", "name=a\n"] {
+            let error = Options::parse(text).map(|_| ()).unwrap_err();
+            assert!(error.contains("line break") && !error.contains(['\n', '\r']), "{error}");
+        }
     }
 
     #[test]

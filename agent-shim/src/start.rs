@@ -78,7 +78,7 @@ pub(crate) fn start(
         settings += &format!("region.{}={}\n", region.number, region.name);
     }
     for (key, value) in &options.recorder {
-        settings += &format!("{key}={}\n", value.replace('\n', " "));
+        settings += &format!("{key}={value}\n");
     }
     let coverage = heap::Coverage::of(&options, attached);
     settings += &coverage.as_ref().map(heap::Coverage::settings).unwrap_or_default();

@@ -154,7 +154,24 @@ pub fn profiles_since(directory: &Path, started: SystemTime, recorded: &Recorded
             profiles.insert(head.nonce, (head, path));
         }
     }
-    profiles.into_values().map(|(_, path)| path).collect()
+    let mut of_process: HashMap<u64, usize> = HashMap::new();
+    for (head, _) in profiles.values() {
+        *of_process.entry(head.pid).or_default() += 1;
+    }
+    // Containers that write to one directory may have processes of one id. They have names of their own.
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned());
+    let is_here = |path: &Path| match (host_of(path), &host) {
+        (Some(theirs), Ok(host)) => theirs == *host,
+        _ => true,
+    };
+    let profiles = profiles.into_values();
+    profiles.filter(|(head, path)| of_process[&head.pid] < 2 || is_here(path)).map(|(_, path)| path).collect()
+}
+
+/// The name of the machine or container that a profile comes from, if it says so.
+fn host_of(path: &Path) -> Option<String> {
+    let profile = Profile::open(&File::open(path).ok()?).ok()?;
+    profile.copies.values().find_map(|copy| copy.properties.get("host")).cloned()
 }
 
 fn head(path: &Path) -> Option<Head> {
@@ -224,6 +241,30 @@ mod tests {
         Replaced::new(&at("a.iprof")).unwrap().unwrap().remove();
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
         assert!(left.iter().all(|name| name == "notes.txt" || name == "link.iprof"), "{left:?}");
+    }
+
+    #[test]
+    fn profiles_of_another_container_with_the_same_process_id_are_not_ours() {
+        use instrument_trace::{About, Sum, Writer};
+        let directory = tempfile::tempdir().unwrap();
+        let here = fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
+        let write = |name: &str, nonce: u64, pid: u64, host: &str| {
+            let mut writer = Writer::new(std::io::Cursor::new(Vec::new())).unwrap();
+            writer.properties(&BTreeMap::from([("host".to_owned(), host.to_owned())])).unwrap();
+            writer.sum("main", 1, Sum::Counts(&BTreeMap::new(), &[])).unwrap();
+            let about = About { nonce, start_ms: 2_000, dropped: 0, has_ended: true };
+            let mut bytes = writer.finish(&about).unwrap().into_inner();
+            bytes[24..32].copy_from_slice(&pid.to_le_bytes());
+            fs::write(directory.path().join(name), bytes).unwrap();
+        };
+        write("ours.iprof", 1, 7, &here);
+        write("theirs.iprof", 2, 7, "another-container");
+        // It is the only one of its process: a host may have got another name meanwhile.
+        write("renamed.iprof", 3, 8, "another-container");
+        let recorded = Recorded(Some(HashSet::from([7, 8])));
+        let mut found = profiles_since(directory.path(), UNIX_EPOCH + Duration::from_secs(2), &recorded);
+        found.sort();
+        assert_eq!(found, ["ours.iprof", "renamed.iprof"].map(|name| directory.path().join(name)));
     }
 
     #[test]

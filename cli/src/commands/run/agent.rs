@@ -198,12 +198,24 @@ impl Agent {
         for (key, path) in paths {
             let Some(path) = path else { continue };
             let path = std::env::current_dir()?.join(path);
-            let text = path.to_str().ok_or_else(|| usage(format!("{}: not UTF-8", path.display())))?;
+            let text = passable(&path).map_err(usage)?;
             options.push((key, text.to_owned()));
         }
         options.push((keys::RECORD, settings.record.word().to_owned()));
         options.push((keys::TIMING, settings.timing.to_string()));
         Ok(keys::join(&options))
+    }
+}
+
+/// A path as the agent's options can hold it.
+fn passable(path: &Path) -> Result<&str, String> {
+    match path.to_str() {
+        None => Err(format!("{}: not UTF-8", path.display())),
+        Some(text) if text.contains(['\n', '\r']) => {
+            let text = text.escape_debug();
+            Err(format!("{text}: a path with a line break cannot be passed to the agent: choose another"))
+        }
+        Some(text) => Ok(text),
     }
 }
 
@@ -237,6 +249,15 @@ fn percent(text: &str) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_with_a_line_break_is_refused() {
+        assert_eq!(passable(Path::new("/tmp/a b")), Ok("/tmp/a b"));
+        for path in ["/tmp/a\nb", "/tmp/a\r"] {
+            let error = passable(Path::new(path)).unwrap_err();
+            assert!(error.contains("line break") && !error.contains(['\n', '\r']), "{error}");
+        }
+    }
 
     #[test]
     fn a_budget_is_a_percentage() {
