@@ -54,3 +54,27 @@ fn rewrite_checks_what_it_wrote() {
     assert!(outcome.stderr.contains("0 new faults"), "{}", outcome.stderr);
     dir.line("verify out --against app").expect(0);
 }
+
+#[test]
+fn each_input_is_judged_with_its_own_classes() {
+    let dir = Dir::new();
+    let (main, base) =
+        (golden("handler-over-super-49/Main.class"), golden("handler-over-super-49/Base.class"));
+    let mut other = base.clone();
+    let flags = instrument_rewriter::class_file::ClassFile::parse(&base).unwrap().pool.end();
+    // ACC_FINAL: another version of the library, that Main does not fit.
+    other[flags + 1] |= 0x10;
+    dir.jar("one.jar", &[("Main.class", &main), ("Base.class", &base)]);
+    dir.jar("other.jar", &[("Base.class", &other)]);
+    for (inputs, code) in [("other.jar one.jar", 0), ("one.jar other.jar", 0), ("other.jar Main.class", 1)] {
+        fs::write(dir.path("Main.class"), &main).unwrap();
+        let outcome = dir.line(&format!("verify {inputs}")).expect(code);
+        let is_named =
+            outcome.stdout.contains("in more than one input") && outcome.stdout.contains("  Base (");
+        assert_eq!(is_named, code == 0, "{inputs}: {}", outcome.stdout);
+    }
+    let document: serde_json::Value =
+        serde_json::from_str(&dir.line("verify other.jar one.jar --json").expect(0).stdout).unwrap();
+    assert_eq!(document["shared"][0]["class"], "Base");
+    assert_eq!(document["shared"][0]["inputs"], serde_json::json!(["other.jar", "one.jar"]));
+}

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Check classes as the JVM does (-Xverify:all), without a JVM; exit code 0: no fault, 1: a fault
 ///
-/// The format of the class files, their superclasses, and the types in the code of every method. Other classes are found in the inputs,
-/// on the class path and in the JDK; of a class that cannot be found the best is assumed, and it is named
+/// The format of the class files, their superclasses, and the types in the code of every method. Other classes are found in the input
+/// itself, in the other inputs, on the class path and in the JDK; of a class that cannot be found the best is assumed, and it is named
 #[derive(Debug, clap::Args)]
 pub(crate) struct Opts {
     /// Class files, archives and directories (also `app.jar!lib/x.jar`)
@@ -45,12 +45,12 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     judge.jvm.preview = opts.enable_preview;
     let class_path = opts.class_path.iter().flat_map(std::env::split_paths);
     judge.class_path = class_path.map(|path| path.display().to_string()).collect();
-    let mut judged = judge.all(&opts.inputs)?;
+    let mut judgement = judge.all(&opts.inputs)?;
     let mut old_faults = 0;
     if let Some(original) = &opts.against {
-        old_faults = without(&mut judged, &judge.all(std::slice::from_ref(original))?);
+        old_faults = without(&mut judgement.judged, &judge.all(std::slice::from_ref(original))?.judged);
     }
-    let document = judge.document(&judged, old_faults);
+    let document = judge.document(&opts.inputs, &judgement, old_faults);
     let mut out = talk.results();
     if opts.json {
         serde_json::to_writer_pretty(&mut out, &document)?;

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::staging::Staging;
 use crate::tree::Tree;
 use crate::unit::{FileKind, InputFile, Unit, UnitKind};
-use crate::verify::{Judge, Judged};
+use crate::verify::{Judge, Judgement};
 use anyhow::{Context, Result};
 use instrument_control::run::RuleOutcome;
 use instrument_messages::{Listener, usage};
@@ -61,7 +61,7 @@ pub struct Rewritten {
     /// Whether an output that holds no id map would need one.
     pub needs_ids: bool,
     /// The judge, and its verdicts on the inputs.
-    judged: Option<(Judge, Vec<Judged>)>,
+    judged: Option<(Judge, Judgement)>,
 }
 
 /// Told of bytes of input that are done, and of which input.
@@ -140,7 +140,7 @@ impl Rewritten {
     pub fn verify(&self, listener: &dyn Listener) -> Result<usize> {
         match &self.judged {
             Some((judge, originals)) => {
-                judge.outputs(&names(&self.jobs, |job| &job.target), originals, listener)
+                judge.outputs(&names(&self.jobs, |job| &job.target), &originals.judged, listener)
             }
             None => Ok(0),
         }

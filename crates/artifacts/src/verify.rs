@@ -1,9 +1,10 @@
 //! The JVM's judgement on classes on disk, without a JVM.
 
-use crate::class_path::{Places, jdk_on_path, open_jdk};
+use crate::class_path::{Places, Shared, View, jdk_on_path, open_jdk};
 use crate::source;
 use anyhow::Result;
 use instrument_messages::{Listener, number};
+use instrument_names::mutf8;
 use instrument_verifier::fault::Fault;
 use instrument_verifier::format::Jvm;
 use instrument_verifier::hierarchy::Summary;
@@ -24,6 +25,8 @@ const BATCH: usize = 32 << 20;
 
 /// A class that is judged.
 struct Subject {
+    /// Position of the input that it is from.
+    input: usize,
     address: String,
     bytes: Vec<u8>,
 }
@@ -32,6 +35,21 @@ struct Subject {
 pub struct Judged {
     address: String,
     verdict: Verdict,
+}
+
+/// What was judged.
+pub struct Judgement {
+    /// In the order of the classes.
+    pub judged: Vec<Judged>,
+    /// The classes that more than one input has.
+    pub shared: Vec<Shared>,
+}
+
+/// A class that more than one input has, as it is printed.
+#[derive(Serialize)]
+pub struct InSeveral<'d> {
+    class: String,
+    inputs: Vec<&'d str>,
 }
 
 /// A fault, as it is printed.
@@ -61,6 +79,8 @@ pub struct Document<'d> {
     pub faults: Vec<Found<'d>>,
     /// Classes that were not found.
     pub assumptions: Vec<Assumption<'d>>,
+    /// Classes that more than one input has: each input is judged with its own.
+    shared: Vec<InSeveral<'d>>,
     /// Faults that the original has as well.
     old_faults: usize,
 }
@@ -93,9 +113,9 @@ impl Judge {
         self.jdk.clone()
     }
 
-    /// Reads and judges all classes of some inputs. They are read twice, first for what other classes have to know of them: no more than
+    /// Reads and judges all classes of some inputs, each with its own classes before those of the others. They are read twice, first for what other classes have to know of them: no more than
     /// [`BATCH`] bytes of them are kept at a time.
-    pub fn all(&self, inputs: &[String]) -> Result<Vec<Judged>> {
+    pub fn all(&self, inputs: &[String]) -> Result<Judgement> {
         let mut places = Places::new(self.jdk.clone());
         // Versions of a class for some JVMs do not stand in for the class.
         let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -103,34 +123,49 @@ impl Judge {
             let summaries: Vec<_> =
                 subjects.par_iter().map(|subject| Summary::parse(&subject.bytes)).collect();
             for (subject, summary) in subjects.iter().zip(summaries) {
-                if versioned(&subject.address).is_some() { &mut last } else { &mut first }.extend(summary);
+                let list = if versioned(&subject.address).is_some() { &mut last } else { &mut first };
+                list.extend(summary.map(|summary| (subject.input, summary)));
             }
         })?;
-        first.into_iter().chain(last).for_each(|class| places.add(Arc::new(class)));
+        for (input, class) in first.into_iter().chain(last) {
+            places.add_of(input, Arc::new(class));
+        }
         for address in &self.class_path {
             places.add_all(address)?;
         }
-        let judge = |verifier: &mut Verifier<'_>, subject: Subject| Judged {
-            verdict: verifier.verify(&subject.bytes),
-            address: subject.address,
-        };
+        let views: Vec<View<'_>> = (0..inputs.len()).map(|input| places.of(input)).collect();
         let mut judged = Vec::new();
         self.in_batches(inputs, &mut |subjects| {
-            let verdicts = subjects.into_par_iter().map_init(|| Verifier::new(&places, self.jvm), judge);
-            judged.par_extend(verdicts);
+            let judge = |verifier: &mut _, subject| self.one(&views, verifier, subject);
+            judged.par_extend(subjects.into_par_iter().map_init(|| None, judge));
         })?;
-        Ok(judged)
+        Ok(Judgement { judged, shared: places.shared() })
+    }
+
+    /// Judges a class by the view of its input, whose `verifier` is kept: classes come by input.
+    fn one<'p>(
+        &self,
+        views: &'p [View<'p>],
+        verifier: &mut Option<(usize, Verifier<'p>)>,
+        subject: Subject,
+    ) -> Judged {
+        let Subject { input, address, bytes } = subject;
+        if verifier.as_ref().is_none_or(|(of, _)| *of != input) {
+            *verifier = None;
+        }
+        let (_, verifier) = verifier.get_or_insert_with(|| (input, Verifier::new(&views[input], self.jvm)));
+        Judged { address, verdict: verifier.verify(&bytes) }
     }
 
     /// Reads all classes of some inputs that this JVM looks at, and takes some at a time.
     fn in_batches(&self, inputs: &[String], take: &mut dyn FnMut(Vec<Subject>)) -> Result<()> {
         let (mut subjects, mut size) = (Vec::new(), 0);
-        for input in inputs {
+        for (position, input) in inputs.iter().enumerate() {
             source::classes_of(input, &|_| true, &mut |class| {
                 // The JVM does not look at classes for newer ones.
                 if versioned(class.address).is_none_or(|java| java + 44 <= u32::from(self.jvm.newest_major)) {
-                    subjects
-                        .push(Subject { address: class.address.to_owned(), bytes: class.bytes.to_owned() });
+                    let (address, bytes) = (class.address.to_owned(), class.bytes.to_owned());
+                    subjects.push(Subject { input: position, address, bytes });
                     size += class.bytes.len();
                 }
                 if size >= BATCH {
@@ -144,8 +179,18 @@ impl Judge {
         Ok(())
     }
 
-    /// What is to be said of classes that were judged.
-    pub fn document<'d>(&self, judged: &'d [Judged], old_faults: usize) -> Document<'d> {
+    /// What is to be said of the classes of `inputs` that were judged.
+    pub fn document<'d>(
+        &self,
+        inputs: &'d [String],
+        judgement: &'d Judgement,
+        old_faults: usize,
+    ) -> Document<'d> {
+        let Judgement { judged, shared } = judgement;
+        let shared = shared.iter().map(|shared| InSeveral {
+            class: mutf8::escape(&shared.name).replace('/', "."),
+            inputs: shared.inputs.iter().map(|input| &*inputs[*input]).collect(),
+        });
         Document {
             jdk: self.jdk.as_ref().map(|jdk| jdk.home.display().to_string()),
             newest_major: self.jvm.newest_major,
@@ -153,6 +198,7 @@ impl Judge {
             modules: judged.iter().filter(|judged| judged.verdict.is_module).count(),
             faults: judged.iter().flat_map(faults).collect(),
             assumptions: assumptions(judged),
+            shared: shared.collect(),
             old_faults,
         }
     }
@@ -164,7 +210,7 @@ impl Judge {
         originals: &[Judged],
         listener: &dyn Listener,
     ) -> Result<usize> {
-        let mut judged = self.all(outputs)?;
+        let mut judged = self.all(outputs)?.judged;
         without(&mut judged, originals);
         let mut count = 0;
         for found in judged.iter().flat_map(faults) {
@@ -236,6 +282,17 @@ pub fn print(document: &Document<'_>, out: &mut dyn Write) -> Result<()> {
         }
         if assumed.len() > NAMED {
             writeln!(out, "  and {} more; --json names all", assumed.len() - NAMED)?;
+        }
+    }
+    let shared = &document.shared;
+    if !shared.is_empty() {
+        let count = number(shared.len() as u64, "class");
+        writeln!(out, "in more than one input, each of which is judged with its own: {count}")?;
+        for shared in shared.iter().take(NAMED) {
+            writeln!(out, "  {} ({})", shared.class, shared.inputs.join(", "))?;
+        }
+        if shared.len() > NAMED {
+            writeln!(out, "  and {} more; --json names all", shared.len() - NAMED)?;
         }
     }
     let (classes, faults) = (document.classes - document.modules, document.faults.len());
