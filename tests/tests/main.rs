@@ -22,6 +22,7 @@ mod early;
 mod exact_times;
 mod exports;
 mod failing_constructors;
+mod first_screen;
 mod fleet;
 mod fleet_grafana;
 mod fleet_profile;
