@@ -159,7 +159,7 @@ fn links_are_named_as_they_are_printed() {
         shown_by("xtree", "--focus", &[shown, callee]);
         shown_by("stats", "--method", &["links have no calls of their own"]);
     }
-    let report = dir.line("report a").expect(0).stdout;
+    let report = dir.line("report --width 0 a").expect(0).stdout;
     assert!(report.contains("\nran already com.acme.Shop.price(T); what these calls did before"), "{report}");
     dir.run(&["xprof", "--method", "(runing com.acme.Shop.price(T))", "a"])
         .says(0, &[&format!("did you mean {shown}?")]);

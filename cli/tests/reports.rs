@@ -230,7 +230,9 @@ fn files_are_added_up_if_they_measure_the_same() {
 fn the_summary_shows_program_times_and_checks() {
     let dir = Dir::new();
     dir.write("b.iprof", profile(3, 100));
-    let out = dir.line("report b.iprof").expect(0).stdout;
+    let screen = dir.line("report b.iprof").expect(0).stdout;
+    insta::assert_snapshot!("screen", screen);
+    let out = dir.line("report -v b.iprof").expect(0).stdout;
     insta::assert_snapshot!("summary", out);
     let table = dir.line("report --counts b.iprof").expect(0).stdout;
     insta::assert_snapshot!("counts", table);
@@ -258,7 +260,9 @@ fn more_running_time_than_the_processors_had_is_said() {
             writer.property("processors", processors);
         }
         dir.write("a.iprof", writer.finish());
-        let out = dir.line("report a.iprof").expect(0).stdout;
+        let screen = dir.line("report --width 0 a.iprof").expect(0).stdout;
+        assert_eq!(screen.contains("more than the 8.000 us of all processors: "), is_said, "{screen}");
+        let out = dir.line("report -v a.iprof").expect(0).stdout;
         assert!(out.contains("\nrunning     9.000 us +- 19 %, 85.7 % of thread time"), "{out}");
         let said = "\n            more than the 8.000 us of all processors: threads waited for a processor";
         assert_eq!(out.contains(said), is_said, "{processors}: {out}");
@@ -291,8 +295,9 @@ fn counts_that_do_not_balance_are_exit_code_1() {
     let at = data.windows(record.len()).position(|w| w == record).unwrap();
     data[at] += 1;
     dir.write("b.iprof", data);
-    let run = dir.line("report b.iprof").expect(1);
-    assert!(run.stdout.contains("counts do NOT BALANCE: 1 times"), "{}", run.stdout);
+    let run = dir.line("report --width 0 b.iprof").expect(1);
+    assert!(run.stdout.contains("\nWRONG       counts do NOT BALANCE: 1 times"), "{}", run.stdout);
+    assert!(run.stdout.contains("\ntrust       calls are NOT all there; "), "{}", run.stdout);
     assert!(
         run.stdout.contains("b.iprof: #2 (context 2) in 1 main: 4 entries, but 3 exits"),
         "{}",
@@ -406,7 +411,7 @@ fn a_refused_correction_is_what_a_report_says_first() {
         }
     }
     assert!(
-        dir.line("report a.iprof").expect(0).stdout.contains("\nwall-raw    2.000 us over all threads, ")
+        dir.line("report -v a.iprof").expect(0).stdout.contains("\nwall-raw    2.000 us over all threads, ")
     );
     for command in ["report", "xprof", "xtree", "xarc", "stats"] {
         let json = dir.line(&format!("{command} --json a.iprof")).expect(0).json();
@@ -456,7 +461,7 @@ fn report_says_what_recording_took() {
         dir.write(name, writer.finish());
     };
     write("a.iprof", &[]);
-    let out = dir.line("report a.iprof").expect(0).stdout;
+    let out = dir.line("report -v a.iprof").expect(0).stdout;
     // 5051 calls of 40 ns.
     for line in [
         "overhead    at least 202.0 us: 202.0 us of probes (2.0 % of wall-raw)\n",
@@ -468,7 +473,7 @@ fn report_says_what_recording_took() {
         assert!(out.contains(line), "`{line}` is not in {out}");
     }
     write("b.iprof", &[("rewriting.ns", "4000000"), ("rewriting.classes", "12")]);
-    let out = dir.line("report b.iprof").expect(0).stdout;
+    let out = dir.line("report -v b.iprof").expect(0).stdout;
     let line = "overhead    at least 4.202 ms: 202.0 us of probes (2.0 % of wall-raw), 4.000 ms of rewriting as 12 classes were loaded\n";
     assert!(out.contains(line), "{out}");
     let json = dir.line("report --json b.iprof").expect(0).json();

@@ -112,6 +112,7 @@ fn texts_and_tables_do_not_control_a_terminal() {
     let dir = dir();
     let reports = [
         "report",
+        "report -v",
         "report --counts",
         "report --counts --per-thread",
         "xprof",

@@ -268,7 +268,7 @@ fn hidden_and_generated_classes_stay_as_they_are_and_are_named() -> Result<()> {
         let account = fs::read_to_string(outcome.folder.path().join("account.jsonl"))?;
         let hidden = r#"{"kind":"class","class":"Hidden$Body","outcome":"skipped","reason":"hidden"}"#;
         ensure!(account.lines().any(|line| line == hidden), "Java {}: {account}", jre.version);
-        let report = subject::call()?.arg("report").args(outcome.profile()).run_quietly()?;
+        let report = subject::call()?.args(["report", "-v"]).args(outcome.profile()).run_quietly()?;
         let report = String::from_utf8(report.stdout)?;
         let line = "left out    1 hidden class, the first is Hidden$Body: the virtual machine shows them to no agent\n";
         ensure!(report.contains(line), "Java {}: {report}", jre.version);
@@ -366,7 +366,7 @@ fn methods_in_whose_place_the_compiler_puts_its_own_code_are_left() -> Result<()
         for name in ["java.util.Arrays.equals", "java.util.Arrays.copyOf"] {
             ensure!(entries(name) < 1000, "{case}{name}: {}", entries(name));
         }
-        let report = subject::call()?.arg("report").args(outcome.profile()).run_quietly()?;
+        let report = subject::call()?.args(["report", "-v"]).args(outcome.profile()).run_quietly()?;
         let report = String::from_utf8(report.stdout)?;
         let line = report.lines().find(|line| line.contains(" methods of the JDK, the first is "));
         ensure!(

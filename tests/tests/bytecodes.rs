@@ -217,7 +217,7 @@ fn contexts_have_their_own_counts_beyond_what_an_int_holds() -> Result<()> {
         assert_eq!(base, Some(&Value::from(of(n))), "{caller}: {found:?}");
     }
     // Nobody knows what the counting took.
-    let report = subject::call()?.arg("report").arg(&profile).run_quietly()?;
+    let report = subject::call()?.args(["report", "-v"]).arg(&profile).run_quietly()?;
     let report = String::from_utf8(report.stdout)?;
     ensure!(
         report.contains(

@@ -56,7 +56,6 @@ fn says(text: &str, parts: &[&str]) -> Result<()> {
 }
 
 #[test]
-#[ignore = "the screen is not there yet"]
 fn why_so_many_statements() -> Result<()> {
     let text = screen("Orders", &["--values", "jdbc"], &[])?;
     says(
@@ -66,7 +65,6 @@ fn why_so_many_statements() -> Result<()> {
 }
 
 #[test]
-#[ignore = "the screen is not there yet"]
 fn who_waits_for_whom() -> Result<()> {
     let text = screen("Prices", &["--monitors"], &[])?;
     says(
@@ -76,14 +74,12 @@ fn who_waits_for_whom() -> Result<()> {
 }
 
 #[test]
-#[ignore = "the screen is not there yet"]
 fn what_fills_the_memory() -> Result<()> {
     let text = screen("Sessions", &["--heap", "objects"], &[])?;
     says(&text, &["leaks", "Session", "made in Sessions.login", "more and more", "held by", "Sessions.OPEN"])
 }
 
 #[test]
-#[ignore = "the screen is not there yet"]
 fn which_server_is_slow() -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = format!("http://{}/rate/7", listener.local_addr()?);
@@ -104,7 +100,6 @@ fn which_server_is_slow() -> Result<()> {
 }
 
 #[test]
-#[ignore = "the screen is not there yet"]
 fn why_it_starts_slowly() -> Result<()> {
     let text = screen("Start", &[], &[])?;
     says(&text, &["hottest", "Start.main > Start.serve > ", "Catalog.<clinit>", " % of "])?;

@@ -127,7 +127,8 @@ fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Resu
         names.push("kotlin");
     }
     let home = text(&jdk.home)?;
-    let none = cases.says("check", &[], 1, &["FAIL javac: nothing is blessed yet"])?;
+    let none =
+        cases.says("check", &[], 1, &["FAIL javac: no snapshot yet; create it with `golden bless`"])?;
     ensure!(none.contains(&format!("{} cases: 0 as blessed", names.len())), "{none}");
     // Kotlin's classes need its library, which is not on the class path here.
     let run = ["--jvm", &home, "--case", "javac", "--case", "ecj"];

@@ -295,7 +295,7 @@ fn a_program_that_runs_is_recorded_from_the_next_class_on() -> Result<()> {
             let entries = |name: &str| recorded.iter().find(|m| m.name == name).map(|m| m.entries);
             assert_eq!(entries("p_q.SelfRegistered.three"), Some(2), "{what}: {recorded:?}");
             assert_eq!(entries("p_q.Exported.add"), None, "{what}");
-            let report = subject::call()?.arg("report").arg(program.at(file)).run_quietly()?;
+            let report = subject::call()?.args(["report", "-v"]).arg(program.at(file)).run_quietly()?;
             let report = text(&report.stdout);
             ensure!(report.contains("whose native methods are not recorded, the first is p_q."), "{report}");
             // Without probes, and as it was.

@@ -193,7 +193,7 @@ fn regions_are_timed_as_classes_load() -> Result<()> {
         "--region",
         "No:7",
         "--report",
-        "report",
+        "report -v",
     ];
     let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);

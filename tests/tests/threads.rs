@@ -113,7 +113,8 @@ fn ended_threads_are_added_up_by_pool() -> Result<()> {
     ensure!(split.len() < 20 && split["pool-1-thread-*"] > 90 && split["pool-3-thread-*"] > 80, "{split:?}");
     assert_eq!(rows(all.path(), &["--split", "threads"])?.len(), 301);
     let report = |folder: &Path| -> Result<String> {
-        let text = subject::call()?.arg("report").arg(spring::profile(folder)?).run_quietly()?.stdout;
+        let text =
+            subject::call()?.args(["report", "-v"]).arg(spring::profile(folder)?).run_quietly()?.stdout;
         let text = String::from_utf8(text)?;
         Ok(text.lines().find(|line| line.starts_with("threads ")).context("no threads")?.to_owned())
     };

@@ -82,7 +82,7 @@ fn report(profile: &Path) -> Result<Value> {
 
 /// What `instrument report` says.
 fn text(profile: &Path) -> Result<String> {
-    Ok(String::from_utf8(subject::call()?.arg("report").arg(profile).run_quietly()?.stdout)?)
+    Ok(String::from_utf8(subject::call()?.args(["report", "-v"]).arg(profile).run_quietly()?.stdout)?)
 }
 
 /// The line of the report about thread time, corrected or as measured.

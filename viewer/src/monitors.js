@@ -79,7 +79,7 @@ class MonitorsView {
     const row = this.lists.monitors.find((of) => this.key(of) === this.state.at.row);
     this.detail.replaceChildren();
     if (!row) {
-      this.detail.append(element("p", { class: "unknown" }, "Select a monitor to see who had it, and who waited for it."));
+      this.detail.append(element("p", { class: "unknown" }, "Select a monitor to see who held it, and who waited for it."));
       return;
     }
     for (const [title, key] of [["Had by", "owners"], ["Entered by", "contended_by"], ["Waited in by", "waited_by"]]) {

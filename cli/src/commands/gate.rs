@@ -70,7 +70,7 @@ enum Action {
         #[arg(long, value_name = "NAME")]
         boundary: Option<String>,
     },
-    /// Take the figures of these runs as right from now on; what moved before goes on being left out
+    /// Take the figures of these runs as right from now on; methods whose counts vary stay ignored
     Bless {
         /// The gate; it is replaced
         #[arg(value_name = "GATE")]

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use instrument_analysis::report::monitors;
 use instrument_analysis::session::thread_filter;
 
-/// Print what threads waited for: by monitor, with who had it; by thread; and where in the program
+/// Print what threads waited for: by monitor, with who held it; by thread; and where in the program
 ///
 /// Locks of java.util.concurrent are listed like monitors, by the class of their synchronizer: contended is a thread that parks for a
 /// lock, waiting one that parks for a condition, semaphore, queue or anything else; each park counts once.

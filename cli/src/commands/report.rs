@@ -1,5 +1,5 @@
-//! `instrument report`: what a newcomer wants to know of profiles: which program, when, how long, whether everything was recorded and adds
-//! up, and where the time went. Profiles without contexts have a table of counts instead.
+//! `instrument report`: what a newcomer wants to know of profiles, on one screen: which program, how long, how far that is to be trusted, where
+//! the time went, and what went wrong. `-v`: everything. Profiles without contexts have a table of counts instead.
 //!
 //! The results go to stdout, remarks about the files to stderr.
 
@@ -12,11 +12,12 @@ use crate::options::settings::words;
 use crate::options::view::{self, Print};
 use anyhow::Result;
 use instrument_analysis::report::counts::{self, Sort};
+use instrument_analysis::report::screen;
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::session::Methods;
 use instrument_messages::{Listener, usage};
 
-/// Summarise profiles: which program, how long, where the time went, and whether the counts balance
+/// Summarise profiles on one screen: which program, how long, its own methods, and what went wrong; -v: everything
 ///
 /// Profiles of counts give a table of counts. They balance if entries = exits + unwinds + aborted + unclosed + open, for every method and context; with record=counts
 /// for all methods of a thread together. Exit code 1 if they do not. Texts of others (events, folded stacks, call trees) are reported on as well.
@@ -29,8 +30,8 @@ pub(crate) struct Opts {
     counts: bool,
     #[command(flatten)]
     table: Table,
-    /// The program's own methods, which get a table of their own before that of all methods [default: of a Spring Boot archive, the
-    /// package of its Start-Class]
+    /// The program's own methods, which come first [default: the package of the main class, or of a Spring Boot archive's Start-Class;
+    /// else what is in no known library]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<String>,
     /// Width of a line; 0: no limit [default: that of the terminal]
@@ -93,11 +94,17 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     } else {
         let print = Print { width: opts.width, ..Print::default() };
         print.with(None, &Methods::default(), talk.colours_results(), |options| {
-            summary.write(&mut out, top, options)
+            match talk.wants_details() {
+                true => summary.write(&mut out, top, options),
+                false => screen::write(&mut out, &summary, top, options),
+            }
         })?;
     }
     out.flush()?;
-    view::say(&summary.checked, talk);
+    // The whole summary has a line for a check that passed.
+    if !summary.checked.violations.is_empty() {
+        view::say(&summary.checked, talk);
+    }
     let exit = if summary.holds() { Exit::Done } else { Exit::Negative };
     Ok(with_warnings(&session.warnings, opts.session.strict, exit, talk))
 }

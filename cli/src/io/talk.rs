@@ -1,6 +1,6 @@
 //! Talk to people: everything that is not a result goes to stderr through here, as loud as asked for.
 
-use instrument_analysis::session::Message;
+use instrument_analysis::session::message::{Message, Weight};
 use instrument_messages::Listener;
 use instrument_names::printable::printable_lines;
 use std::fmt;
@@ -132,11 +132,11 @@ impl Talk {
 
     /// What is to be said of the files that were read.
     pub(crate) fn messages(&self, messages: &[Message]) {
-        for Message { is_warning, text } in messages {
-            if *is_warning {
-                self.warn(format_args!("{text}"));
-            } else {
-                self.note(format_args!("{text}"));
+        for Message { weight, text } in messages {
+            match weight {
+                Weight::Warning => self.warn(format_args!("{text}")),
+                Weight::Note => self.note(format_args!("{text}")),
+                Weight::Detail => self.detail(format_args!("{text}")),
             }
         }
     }

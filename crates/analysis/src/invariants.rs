@@ -59,8 +59,10 @@ impl Checked {
     pub fn line(&self) -> String {
         let (equations, consumers) = (self.equations, self.consumers);
         match self.violations.len() {
-            0 => format!("invariants hold: {equations} equations of {consumers} consumers"),
-            n => format!("invariants VIOLATED: {n} of {equations} equations of {consumers} consumers"),
+            0 => format!("self-check passed: {equations} equations of {consumers} consumers"),
+            n => format!(
+                "self-check FAILED: {n} of {equations} equations of {consumers} consumers do not hold"
+            ),
         }
     }
 }

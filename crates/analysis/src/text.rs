@@ -1,7 +1,7 @@
 //! Figures and names as people read them.
 
 use instrument_names::printable::printable;
-use instrument_names::signature::brief;
+use instrument_names::signature::{brief, parts};
 use std::borrow::Cow;
 
 /// Width of every scaled quantity.
@@ -96,6 +96,23 @@ pub fn shown(name: &str) -> Cow<'_, str> {
     match brief(name) {
         Some(brief) => Cow::Owned(printable(&brief).into_owned()),
         None => printable(name),
+    }
+}
+
+/// Class and name of a method, without its packages and parameters: `OrderService.list`; other names as they are.
+pub(crate) fn in_brief(name: &str) -> String {
+    if name.starts_with('(') {
+        return name.to_owned();
+    }
+    let (class, method, _) = parts(name);
+    let of = |class: &str| format!("{class}.{method}");
+    match class.rsplit(['.', '$']).next().filter(|class| !class.is_empty()) {
+        // A class without a name has a number for one: its outer class is in front.
+        Some(inner) if inner.starts_with(|c: char| c.is_ascii_digit()) => {
+            of(class.rsplit('.').next().unwrap_or(class))
+        }
+        Some(inner) => of(inner),
+        None => method.to_owned(),
     }
 }
 
@@ -222,6 +239,19 @@ mod tests {
             (0.25, "", "0.25"),
         ] {
             assert_eq!(quantity(value, unit), text, "{value} {unit}");
+        }
+    }
+
+    #[test]
+    fn sentences_have_classes_without_packages() {
+        for (name, expected) in [
+            ("com.acme.Orders$OrderService.list(I)V", "OrderService.list"),
+            ("com.acme.Orders$1.call()V", "Orders$1.call"),
+            ("Main.main([Ljava/lang/String;)V", "Main.main"),
+            ("SQL select a.b from c", "SQL select a.b from c"),
+            ("(class loading)", "(class loading)"),
+        ] {
+            assert_eq!(in_brief(name), expected);
         }
     }
 

@@ -59,6 +59,8 @@ pub struct MonitorWaits {
     pub threads: HashMap<u32, Both>,
     /// Contended ones by number of the thread that had it; 0: unknown, or not named.
     pub owners: HashMap<u32, Sum>,
+    /// ns by context in which threads waited; 0: unknown, or not named.
+    pub contexts: HashMap<u32, u64>,
 }
 
 /// The waits of a profile.
@@ -225,6 +227,9 @@ impl Waits {
         };
         let thread = name(of.threads.contains_key(&wait.thread), wait.thread);
         add(of.threads.entry(thread).or_default());
+        let context = name(of.contexts.contains_key(&wait.context), wait.context);
+        let ns_of = of.contexts.entry(context).or_default();
+        *ns_of = ns_of.saturating_add(ns);
         if wait.kind == WaitKind::Contended {
             let owner = name(of.owners.contains_key(&wait.owner), wait.owner);
             of.owners.entry(owner).or_default().add(wait, ns);

@@ -274,8 +274,9 @@ fn what_is_below_the_noise_is_marked() {
     }
     let result = loaded(&writer.finish(), &Options::default());
     assert_eq!(contexts(&result.model, "wall")["p main m1 m2"].1, 0.0);
-    let remark = "1 of 2 contexts took less than their probes should have cost, by 100 ns in all; the least certain of these times was reduced";
-    assert_eq!(result.remarks, [remark]);
+    assert_eq!(result.remarks, [""; 0], "nobody need do anything about it");
+    let adjusted = "times of 50.0 % of the paths did not add up (100 ns); adjusted";
+    assert_eq!(result.adjusted.as_deref(), Some(adjusted));
     let mut out = Vec::new();
     report::xprof::write(&mut out, &result.model, &Arcs::new(&result.model), &report::Options::default())
         .unwrap();
@@ -301,8 +302,8 @@ fn what_does_not_fit_is_added_up_over_all_threads() {
         writer.recorded(name, &ThreadFacts::default(), &Recorded { tree, ..Recorded::default() });
     }
     let result = loaded(&writer.finish(), &Options::default());
-    let remark = "2 of 4 contexts took less than what they called, by 120 ns in all; the least certain of these times was reduced";
-    assert_eq!(result.remarks, [remark]);
+    let adjusted = "times of 50.0 % of the paths did not add up (120 ns); adjusted";
+    assert_eq!(result.adjusted.as_deref(), Some(adjusted));
     // Less than their probes, in each of two threads.
     let leaf = |s: Script| s.enter(2).wait(19).exit(2).wait(10);
     let script = Script::new(1000).enter(1).wait(1000).times(100, leaf).exit(1);
@@ -313,8 +314,8 @@ fn what_does_not_fit_is_added_up_over_all_threads() {
         writer.property(&format!("calibration.{key}"), ns);
     }
     let result = loaded(&writer.finish(), &Options::default());
-    assert!(result.remarks[0].starts_with("2 of 4 contexts"), "{:?}", result.remarks);
-    assert!(result.remarks[0].contains("by 200 ns in all"), "{:?}", result.remarks);
+    let adjusted = "times of 50.0 % of the paths did not add up (200 ns); adjusted";
+    assert_eq!(result.adjusted.as_deref(), Some(adjusted));
 }
 
 #[test]

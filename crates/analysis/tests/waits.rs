@@ -250,8 +250,14 @@ fn report(format: Format, table: Table) -> String {
     let model = load(&mut [process], &Options::default()).model;
     let class = |_: u32, _: u32| "com.acme.Foo".to_owned();
     let threads = waits::names(&profile);
-    let process =
-        monitors::Process { name: "p", profile: &profile, waits: &waits, threads: &threads, class: &class };
+    let process = monitors::Process {
+        name: "p",
+        profile: &profile,
+        waits: &waits,
+        threads: &threads,
+        class: &class,
+        method: &names,
+    };
     let mut out = Vec::new();
     let options = report::Options { format, ..report::Options::default() };
     monitors::write(&mut out, &[process], &model, table, &options).unwrap();
@@ -263,11 +269,11 @@ fn the_report_names_who_had_what() {
     let text = report(Format::Text, Table::Monitors);
     for line in [
         "contended  4 times, 175 ns",
-        "waiting    3 times, 4.520 us, 2 of them to the end",
+        "waiting    3 times, 4.520 us, 2 still waiting at the end",
         "owner      known 2 of 4 times",
         "unknown    1 waits of other kinds",
-        "        3  165 ns  55 ns  100 ns      1  1.000 us  1.000 us  1.000 us  com.acme.Foo #1",
-        "  had by      (unknown) once, 100 ns; worker (2 threads) 2 times, 65 ns",
+        "        3  165 ns  55 ns  100 ns      1  1.000 us  1.000 us  1.000 us  m2     com.acme.Foo #1",
+        "  held by     (unknown) once, 100 ns; worker (2 threads) 2 times, 65 ns",
         "  entered by  worker once, 100 ns; main 2 times, 65 ns",
         "        0       -      1  1.000 us  2.000 us          0.0  worker (group main, daemon, started by main)",
     ] {

@@ -127,7 +127,7 @@ impl Job<'_> {
     /// What is not as blessed, one text for each class.
     fn differences(&self, case: &Case, texts: &BTreeMap<String, String>) -> Result<Vec<String>> {
         let expected = case.expected()?;
-        ensure!(!expected.is_empty(), "nothing is blessed yet; `golden bless` does it");
+        ensure!(!expected.is_empty(), "no snapshot yet; create it with `golden bless`");
         let mut differences = Vec::new();
         for (name, text) in texts {
             let Some(before) = expected.get(name) else {

@@ -7,6 +7,7 @@ use instrument_analysis::page::{About, Page, Sections};
 use instrument_analysis::report::counts;
 use instrument_analysis::report::diff::Sides;
 use instrument_analysis::report::summary::Summary;
+use instrument_analysis::session::message::Weight;
 use instrument_analysis::session::{Request, Session};
 use instrument_messages::{Listener, usage};
 use std::path::PathBuf;
@@ -91,7 +92,7 @@ pub fn of_session(
 
 /// What a report says beside its figures, for whoever has the page and not the terminal.
 pub fn warnings(session: &Session) -> Vec<String> {
-    let of_files = session.messages.iter().filter(|message| message.is_warning);
+    let of_files = session.messages.iter().filter(|message| message.weight == Weight::Warning);
     session.warnings.iter().cloned().chain(of_files.map(|message| message.text.clone())).collect()
 }
 

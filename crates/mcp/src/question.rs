@@ -10,7 +10,7 @@ use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::invariants;
 use instrument_analysis::report::heap::{Section, View};
 use instrument_analysis::report::summary::Summary;
-use instrument_analysis::report::{Options, Select, counts, monitors, xarc, xprof, xtree};
+use instrument_analysis::report::{Options, Select, counts, monitors, screen, xarc, xprof, xtree};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Request, Session, thread_filter};
 use serde_json::{Value, json};
@@ -247,7 +247,7 @@ pub(crate) fn summary(question: &Question<'_>) -> Result<Value> {
             summary.counts.tables(&request(form.rows), out)?;
             return Ok(summary.counts.balance.print(out)?);
         }
-        Ok(summary.write(out, Some(form.rows), options)?)
+        Ok(screen::write(out, &summary, Some(form.rows), options)?)
     })
 }
 

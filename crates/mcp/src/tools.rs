@@ -144,7 +144,7 @@ pub(crate) static ALL: [Tool; 9] = [
     Tool {
         name: "monitors",
         title: "Monitors and waits",
-        about: "What threads waited for: which monitor or lock, who had it, who waited for whom, and where in the program.",
+        about: "What threads waited for: which monitor or lock, who held it, who waited for whom, and where in the program.",
         arguments: &[FILES, THREAD, ROWS],
         ask: monitors,
     },

@@ -145,7 +145,7 @@ fn wait_on(process: &Process, start: Instant, end: Instant) -> Result<()> {
     }
     if Instant::now() > end {
         bail!(
-            "process {pid} does not answer within {} s: it may be at a standstill (a long garbage collection, an overloaded machine); \
+            "process {pid} does not answer within {} s: it may be paused (a long garbage collection, an overloaded machine); \
              `jcmd {pid} VM.version` shows whether it answers anybody, and --timeout waits longer; what it begins after all is taken back",
             start.elapsed().as_secs().max(1)
         );

@@ -104,6 +104,33 @@ fn thread_name(file: &ProfileFile, copy: u32, ordinal: u32) -> &str {
     file.profile.threads.iter().find(is_it).map_or("", |thread| thread.name.as_str())
 }
 
+/// What leaks in these files; none: objects were not recorded.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn leaks(files: &[ProfileFile]) -> Result<Option<Found>, Error> {
+    let mut known = Vec::new();
+    for file in files {
+        let methods = move |copy: u32, id: u32| file.names.method(copy, id);
+        let classes = move |copy: u32, number: u32| file.names.class(copy, number);
+        known.push((file, file.lifetimes()?, methods, classes));
+    }
+    if known.iter().all(|(_, biographies, ..)| biographies.is_none()) {
+        return Ok(None);
+    }
+    let processes: Vec<_> = known
+        .iter()
+        .map(|(file, biographies, methods, classes)| Process {
+            profile: &file.profile,
+            biographies: *biographies,
+            methods,
+            classes,
+            threads: &|_, _| true,
+        })
+        .collect();
+    find(files, &processes, &Filter { class: None, method: None }).map(Some)
+}
+
 /// Looks for leaks in all files.
 fn find(files: &[ProfileFile], processes: &[Process<'_>], filter: &Filter<'_>) -> Result<Found, Error> {
     let mut all = Found::default();

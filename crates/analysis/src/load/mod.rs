@@ -111,6 +111,8 @@ pub struct Loaded {
     pub overhead: f64,
     /// What does not fit, in words.
     pub remarks: Vec<String>,
+    /// Times that were changed so that they fit each other, in words: nobody need do anything about it.
+    pub adjusted: Option<String>,
     /// Where everything is, by process.
     pub(crate) places: Vec<Places>,
 }
@@ -138,6 +140,7 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
         recorded: Calls::default(),
         overhead: 0.0,
         remarks: Vec::new(),
+        adjusted: None,
         places: Vec::new(),
     };
     let mut sums = Sums::default();
@@ -155,7 +158,8 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     let model = &loaded.model;
     let calls = (0..).zip(calls.0).filter_map(|(number, times)| Some((Consumer(number), times?)));
     loaded.calls = calls.map(|(consumer, times)| (model.name(consumer).to_owned(), times)).collect();
-    loaded.remarks.extend(sums.remarks());
+    loaded.adjusted = sums.adjusted();
+    loaded.remarks.extend(sums.circular());
     loaded
 }
 

@@ -12,27 +12,19 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn remarks(&self) -> Vec<String> {
-        let time = |ns: f64| crate::text::quantity(ns, "ns");
-        let mut remarks = Vec::new();
-        let (contexts, (short, ns)) = (self.contexts, self.short);
-        if short > 0 {
-            remarks.push(format!(
-                "{short} of {contexts} contexts took less than what they called, by {} in all; the least certain of these times was reduced",
-                time(ns)
-            ));
-        }
-        let (below, ns) = self.below_zero;
-        if below > 0 {
-            remarks.push(format!(
-                "{below} of {contexts} contexts took less than their probes should have cost, by {} in all; the least certain of these times was reduced",
-                time(ns)
-            ));
-        }
-        if self.circular > 0 {
-            remarks.push(format!("{} links lead back to what they caused; not followed", self.circular));
-        }
-        remarks
+    /// How many times were changed so that no call takes less than what it calls.
+    pub(super) fn adjusted(&self) -> Option<String> {
+        let (short, below) = (self.short, self.below_zero);
+        let paths = short.0 + below.0;
+        let share = crate::text::percent(paths as f64, self.contexts as f64);
+        let time = crate::text::quantity(short.1 + below.1, "ns");
+        (paths > 0).then(|| format!("times of {share} % of the paths did not add up ({time}); adjusted"))
+    }
+
+    /// Links that were not followed.
+    pub(super) fn circular(&self) -> Option<String> {
+        let circular = self.circular;
+        (circular > 0).then(|| format!("{circular} links lead back to what they caused; not followed"))
     }
 
     pub(super) fn add(&mut self, times: &TreeTimes) {

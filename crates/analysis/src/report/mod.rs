@@ -2,7 +2,8 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`summary`] | program, duration, hot methods, checks |
+//! | [`screen`] | what a newcomer wants to know, on one screen |
+//! | [`summary`] | the same and how it was recorded: program, duration, hot methods, checks |
 //! | [`counts`] | entries, exits and other ends of every method's calls, and whether they balance |
 //! | [`xprof`] | every consumer with its calls, base and cum |
 //! | [`xtree`] | every context, as the tree that it is |
@@ -37,9 +38,11 @@ pub(crate) mod machine;
 pub mod matching;
 pub mod merged;
 pub mod monitors;
+pub(crate) mod own;
 pub mod print;
 pub mod remote;
 mod rows;
+pub mod screen;
 pub mod stats;
 mod style;
 pub mod summary;

@@ -1,4 +1,4 @@
-//! monitors: what threads waited for (seed 004): by monitor, with who had it and who waited; by thread; and where in the program, as
+//! monitors: what threads waited for (seed 004): by monitor, with who held it and who waited; by thread; and where in the program, as
 //! a calling context tree.
 
 mod document;
@@ -15,9 +15,10 @@ use super::{Error, Format, Options, Show, machine, xtree};
 use crate::hash::HashMap;
 use crate::model::Arcflow;
 use crate::session::{ProfileFile, Session};
-use crate::text::{percent, quantity};
+use crate::text::{in_brief, percent, quantity};
 use crate::waits::{self, Both, Monitor, MonitorWaits, OTHERS, Sum, UNKNOWN_THREAD, Waits, plain_name};
 use instrument_names::printable::printable;
+use instrument_names::signature::java_class;
 
 /// Who waited, and for whom.
 type Pair<'a> = (&'a str, &'a str);
@@ -41,6 +42,8 @@ pub struct Process<'a> {
     pub threads: &'a HashMap<(u32, u32), String>,
     /// Name of a class by copy and number.
     pub class: &'a dyn Fn(u32, u32) -> String,
+    /// Name of a method by copy and id.
+    pub method: &'a dyn Fn(u32, u32) -> String,
 }
 
 /// Which rows a CSV table has.
@@ -88,7 +91,8 @@ fn with_processes<T>(
             let mut threads = waits::names(&file.profile);
             threads.retain(|_, name| wanted(name));
             let classes = move |copy: u32, number: u32| file.class(copy, number);
-            (file, waits, file.label(), threads, classes)
+            let methods = move |copy: u32, id: u32| file.names.method(copy, id);
+            (file, waits, file.label(), threads, classes, methods)
         })
         .collect();
     if known.is_empty() {
@@ -96,12 +100,13 @@ fn with_processes<T>(
     }
     let processes: Vec<_> = known
         .iter()
-        .map(|(file, waits, name, threads, class)| Process {
+        .map(|(file, waits, name, threads, class, method)| Process {
             name,
             profile: &file.profile,
             waits,
             threads,
             class,
+            method,
         })
         .collect();
     then(&processes)
@@ -173,7 +178,7 @@ fn words(sum: &Sum) -> String {
     let times = if sum.times == 1 { "once".to_owned() } else { format!("{} times", sum.times) };
     match sum.times {
         0 => "never".to_owned(),
-        _ if sum.open > 0 => format!("{times}, {}, {} of them to the end", time(sum.ns), sum.open),
+        _ if sum.open > 0 => format!("{times}, {}, {} still waiting at the end", time(sum.ns), sum.open),
         _ => format!("{times}, {}", time(sum.ns)),
     }
 }
@@ -199,9 +204,34 @@ impl Process<'_> {
         self.threads.get(&(copy, number)).map_or(UNKNOWN_THREAD, String::as_str)
     }
 
+    /// The method in which threads waited longest: `Foo.add`, and how many others there are.
+    fn place(&self, monitor: &Monitor, waits: &MonitorWaits) -> String {
+        let chain = |context: u32| {
+            let copy = self.profile.copies.get(&monitor.copy)?;
+            copy.contexts.chain(context).find_map(|consumer| consumer.method())
+        };
+        let mut methods: BTreeMap<u32, u64> = BTreeMap::new();
+        for (&context, &ns) in &waits.contexts {
+            let ns_of = methods.entry(chain(context).unwrap_or(0)).or_default();
+            *ns_of = ns_of.saturating_add(ns);
+        }
+        let longest = methods.iter().max_by_key(|(id, ns)| (**ns, Reverse(**id)));
+        let Some((&id, _)) = longest.filter(|(id, _)| **id != 0) else { return "-".to_owned() };
+        let name = printable(&in_brief(&(self.method)(monitor.copy, id))).into_owned();
+        match methods.len() {
+            1 => name,
+            count => format!("{name}, {} more", count - 1),
+        }
+    }
+
     /// `com.acme.Foo #12`
     fn monitor(&self, monitor: &Monitor) -> String {
         let class = (self.class)(monitor.copy, monitor.class);
+        // HotSpot's threads wait for a class that another one initialises by an empty array of int.
+        let class = match &*java_class(&class) {
+            "int[]" => "int[] (class initialisation, or a lock of the program)".to_owned(),
+            class => class.to_owned(),
+        };
         match monitor.number {
             0 => class,
             OTHERS => format!("{class} (others)"),
@@ -245,16 +275,24 @@ impl Process<'_> {
                 "note       the JVM does not say which virtual thread has a monitor: such owners are unknown"
             )?;
         }
+        if self.waits.owned < contended.times {
+            writeln!(
+                out,
+                "note       owners are asked for while that takes at most 2 % of the time; `--owners all` asks always"
+            )?;
+        }
         if self.waits.unknown > 0 {
             writeln!(out, "unknown    {} waits of other kinds", self.waits.unknown)?;
         }
         let (monitors, left) = self.monitors(options);
         writeln!(out)?;
         let headers = ["contended", "total", "mean", "max", "waits", "total", "mean", "max"];
-        let mut table = Aligned::new(headers.map(str::to_owned).to_vec(), "monitor");
+        let headers = headers.into_iter().chain(["where"]).map(str::to_owned).collect();
+        let mut table = Aligned::new(headers, "monitor").with_text(1);
         for (monitor, waits) in &monitors {
             let mut row = cells(&waits.all.contended).to_vec();
             row.extend(cells(&waits.all.waiting));
+            row.push(self.place(monitor, waits));
             table.row(row, &self.monitor(monitor));
         }
         table.print_as(out, options)?;
@@ -287,7 +325,7 @@ impl Process<'_> {
             }
             writeln!(out, "{}", printable(&self.monitor(monitor)))?;
             let owners = waits.owners.iter().map(|(&number, sum)| (number, *sum));
-            writeln!(out, "  had by      {}", self.list(monitor.copy, owners))?;
+            writeln!(out, "  held by     {}", self.list(monitor.copy, owners))?;
             let threads = waits.threads.iter().map(|(&number, both)| (number, both.contended));
             writeln!(out, "  entered by  {}", self.list(monitor.copy, threads))?;
         }

@@ -206,6 +206,7 @@ impl Session {
         } else {
             let labels = profiles.iter().map(ProfileFile::label).collect();
             let loaded = load(&mut profiles, labels, &request.load(&thread))?;
+            self.messages.extend(loaded.adjusted.iter().cloned().map(Message::detail));
             self.messages
                 .extend(loaded.remarks.iter().map(|remark| Message::note(format!("note: {remark}"))));
             self.take(profiles, loaded);

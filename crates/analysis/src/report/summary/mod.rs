@@ -1,7 +1,7 @@
 //! The summary of profiles: which program, when, how long, whether everything was recorded and adds up, and where the time went.
 
-mod recording;
-mod regions;
+pub(super) mod recording;
+pub(super) mod regions;
 pub(crate) mod sampler;
 
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::{self, Report};
+use super::own::Own;
 use super::{Error, Format, Options, Sort, columns, xprof};
 use crate::arcs::Arcs;
 use crate::correction::Correction;
@@ -16,7 +17,6 @@ use crate::invariants::{self, Checked};
 use crate::model::{Kind, Window};
 use crate::session::bursts::Recorded;
 use crate::session::file::end_clock;
-use crate::session::lookup::{Methods, method_names};
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity, shown};
 use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};
@@ -51,7 +51,7 @@ pub struct Summary<'a> {
     pub counts: Report,
     /// The equations between the figures.
     pub checked: Checked,
-    own: Option<Own>,
+    own: Own,
 }
 
 impl<'a> Summary<'a> {
@@ -67,7 +67,8 @@ impl<'a> Summary<'a> {
         let arcs = Arcs::new(&session.model);
         let checked = invariants::check(&session.model, &arcs);
         let counts = counts::gather(session, counts);
-        Ok(Summary { session, arcs, counts, checked, own: Own::new(own, session)? })
+        let own = Own::new(own, &session.model, &session.profiles)?;
+        Ok(Summary { session, arcs, counts, checked, own })
     }
 
     /// Whether the counts balance and the equations hold, as far as there are any.
@@ -77,7 +78,12 @@ impl<'a> Summary<'a> {
 
     /// Patterns of the program's own methods that fit nothing.
     pub fn warnings(&self) -> &[String] {
-        self.own.as_ref().map_or(&[], |own| &own.methods.warnings)
+        self.own.warnings()
+    }
+
+    /// What the first screen is made of.
+    pub(super) fn parts(&self) -> (&Session, &Arcs, &Own) {
+        (self.session, &self.arcs, &self.own)
     }
 
     /// Writes it as text. `top`: methods of each table.
@@ -100,10 +106,10 @@ impl<'a> Summary<'a> {
         for file in profiles {
             regions::write(out, file)?;
         }
-        if let Some(own) = own.as_ref().filter(|own| own.is_there()) {
+        if own.is_there() {
             writeln!(out, "\nthe program's own methods: {}", printable(&own.patterns.join(" ")))?;
             let options = Options { top: Some(top.unwrap_or(OWN_TOP)), ..*options };
-            own.write(out, session, arcs, &options)?;
+            own_methods(out, own, session, arcs, &options)?;
             writeln!(out, "\nall methods")?;
         } else {
             writeln!(out)?;
@@ -179,7 +185,7 @@ impl<'a> Summary<'a> {
         if let Some(there) = processor_time(session) {
             document["processor_time_ns"] = serde_json::json!(there.round() as u64);
         }
-        if let Some(own) = own.as_ref().filter(|own| own.is_there()) {
+        if own.is_there() {
             document["own"] = serde_json::json!(own.patterns);
         }
         let mut profile = Vec::new();
@@ -191,52 +197,17 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// The program's own methods among those of the libraries that are recorded as well: by cum, for their work is done by what they call.
-struct Own {
-    patterns: Vec<String>,
-    methods: Methods,
-}
-
-impl Own {
-    /// None: it is not known which they are.
-    fn new(given: &[String], session: &Session) -> Result<Option<Own>, session::Error> {
-        let mut patterns = given.to_vec();
-        if patterns.is_empty() {
-            let start = session.profiles.iter().filter_map(|file| file.property("start-class"));
-            let packages = start.filter_map(|class| class.rsplit_once('.'));
-            patterns = packages.map(|(package, _)| format!("{package}.**")).collect();
-            patterns.sort();
-            patterns.dedup();
-        }
-        let mut methods = Methods::new("--own", &patterns, &method_names(&session.model))?;
-        if given.is_empty() && methods.fit_nothing() {
-            return Ok(None);
-        }
-        if given.is_empty() {
-            methods.warnings.clear();
-        }
-        Ok(Some(Own { patterns, methods }))
-    }
-
-    /// Whether there is such a method.
-    fn is_there(&self) -> bool {
-        !self.methods.is_empty() && !self.methods.fit_nothing()
-    }
-
-    fn write(
-        &self,
-        out: &mut dyn Write,
-        session: &Session,
-        arcs: &Arcs,
-        options: &Options<'_>,
-    ) -> Result<(), Error> {
-        // Classes that were generated for the program's have `$$` in their names.
-        let is_generated = |name: &str| name.split('(').next().is_some_and(|name| name.contains("$$"));
-        let select =
-            |kind: Kind, name: &str| kind == Kind::Method && self.methods.fits(name) && !is_generated(name);
-        let (sort, select) = (Some(Sort::Cum), Some(&select as _));
-        xprof::write(out, &session.model, arcs, &Options { sort, select, prune: 0.0, ..*options })
-    }
+/// The table of the program's own methods: by cum, for their work is done by what they call.
+fn own_methods(
+    out: &mut dyn Write,
+    own: &Own,
+    session: &Session,
+    arcs: &Arcs,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let select = |kind: Kind, name: &str| own.fits(kind, name);
+    let (sort, select) = (Some(Sort::Cum), Some(&select as _));
+    xprof::write(out, &session.model, arcs, &Options { sort, select, prune: 0.0, ..*options })
 }
 
 /// A line of the summary.
@@ -268,6 +239,27 @@ fn timed_share(profile: &Profile) -> Option<f64> {
     (all > 0).then(|| 100.0 * timed as f64 / all as f64)
 }
 
+/// Calls that were open when the recording began.
+pub(super) fn ran_already(file: &ProfileFile) -> Option<String> {
+    let profile = &file.profile;
+    let running = profile.links.iter().filter(|link| link.kind == LinkKind::Running);
+    let running = running.filter_map(|link| {
+        let method = profile.copies.get(&link.copy)?.running_method(link.number)?;
+        Some(shown(&file.names.method(link.copy, method)).into_owned())
+    });
+    let running: BTreeSet<String> = running.collect();
+    let names = running.into_iter().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("{names}; what these calls did before is not recorded"))
+}
+
+/// More running time than there was.
+pub(super) fn over_processors(session: &Session, arcs: &Arcs) -> Option<String> {
+    let time = ThreadTime::of(&session.model).filter(|time| time.whole.is_some())?;
+    let there = processor_time(session).filter(|there| arcs.total()[time.running] > *there)?;
+    let there = quantity(there, &session.model.resources()[time.running].unit);
+    Some(format!("more than the {there} of all processors: {STOOD_STILL}"))
+}
+
 /// What a profile says of its process.
 fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     let profile = &file.profile;
@@ -290,15 +282,8 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
         let elapsed = quantity((end - profile.start_clock) as f64, "ns");
         fact(out, "elapsed", &format!("{elapsed}{how}"))?;
     }
-    let running = profile.links.iter().filter(|link| link.kind == LinkKind::Running);
-    let running = running.filter_map(|link| {
-        let method = profile.copies.get(&link.copy)?.running_method(link.number)?;
-        Some(shown(&file.names.method(link.copy, method)).into_owned())
-    });
-    let running: BTreeSet<String> = running.collect();
-    if !running.is_empty() {
-        let names = running.into_iter().collect::<Vec<_>>().join(", ");
-        fact(out, "ran already", &format!("{names}; what these calls did before is not recorded"))?;
+    if let Some(text) = ran_already(file) {
+        fact(out, "ran already", &text)?;
     }
     if let Some(Window { begin, length }) = file.window() {
         let time = |ns: u64| quantity(ns as f64, "ns");
@@ -309,6 +294,23 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     match file.dropped() {
         0 => Ok(()),
         events => fact(out, "dropped", &format!("{events} events: figures are too small by these")),
+    }
+}
+
+/// When recording was off.
+pub(super) fn interruptions(file: &ProfileFile) -> Option<(&'static str, String)> {
+    match file.recorded()? {
+        recorded @ Recorded { bursts: Some(bursts), .. } => {
+            let [on, elapsed] = [recorded.on(), recorded.elapsed].map(|ns| quantity(ns as f64, "ns"));
+            let bursts = printable(bursts);
+            let text =
+                format!("{bursts}: recording was on for {on} of {elapsed}; counts and times are of that");
+            Some(("bursts", text))
+        }
+        Recorded { paused, pauses, .. } => {
+            let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
+            Some(("paused", format!("{} in {pauses}", quantity(paused as f64, "ns"))))
+        }
     }
 }
 
@@ -339,20 +341,8 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
     }
     fact(out, "recorded", &how)?;
     sampler::write(out, file)?;
-    match file.recorded() {
-        Some(recorded @ Recorded { bursts: Some(bursts), .. }) => {
-            let [on, elapsed] = [recorded.on(), recorded.elapsed].map(|ns| quantity(ns as f64, "ns"));
-            let text = format!(
-                "{}: recording was on for {on} of {elapsed}; counts and times are of that",
-                printable(bursts)
-            );
-            fact(out, "bursts", &text)?;
-        }
-        Some(Recorded { paused, pauses, .. }) => {
-            let pauses = if pauses == 1 { "one pause".to_owned() } else { format!("{pauses} pauses") };
-            fact(out, "paused", &format!("{} in {pauses}", quantity(paused as f64, "ns")))?;
-        }
-        None => {}
+    if let Some((name, text)) = interruptions(file) {
+        fact(out, name, &text)?;
     }
     let threads = profile.threads.iter().filter(|t| t.kind == ThreadKind::Thread).count();
     let ended = file.ended_threads();
@@ -404,9 +394,8 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
                 }
                 name if time.is_some_and(|time| time.running == r) => {
                     fact(out, name, &format!("{total}, {share} % of thread time{WAITS_NOT_SEEN}"))?;
-                    let there = processor_time(session).filter(|there| arcs.total()[r] > *there);
-                    if let Some(there) = there.map(|there| quantity(there, &resource.unit)) {
-                        fact(out, "", &format!("more than the {there} of all processors: {STOOD_STILL}"))?;
+                    if let Some(text) = over_processors(session, arcs) {
+                        fact(out, "", &text)?;
                     }
                 }
                 name if time.is_some_and(|time| time.waiting == r) => {

@@ -178,6 +178,26 @@ impl Recording {
         }
     }
 
+    /// The same in a few words.
+    pub(crate) fn left_out_in_brief(&self) -> Vec<String> {
+        let some = |count: Option<u64>, one: &str, many: &str| {
+            let count = count.filter(|&count| count > 0)?;
+            Some(if count == 1 { format!("1 {one}") } else { format!("{count} {many}") })
+        };
+        let reflective = self.subgraph.as_ref().filter(|subgraph| !subgraph.reflective.is_empty());
+        [
+            self.classes_left.clone(),
+            some(self.hidden_classes, "hidden class", "hidden classes"),
+            some(self.agent_classes, "class of another agent", "classes of another agent"),
+            some(self.native_classes, "class with native methods", "classes with native methods"),
+            some(self.intrinsic_methods, "method of the JDK", "methods of the JDK"),
+            reflective.map(|_| "calls by reflection".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     /// What ought to have been recorded and was not: a line for each reason.
     pub(crate) fn print_left_out(&self, out: &mut dyn Write) -> Result<(), Error> {
         if let Some(classes) = &self.classes_left {

@@ -43,7 +43,7 @@ pub(super) fn sums(file: &ProfileFile) -> Vec<Sum> {
 }
 
 /// The table.
-pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
+pub(in crate::report) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     let sums = sums(file);
     if !sums.is_empty() {
         writeln!(

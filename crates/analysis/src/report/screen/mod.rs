@@ -1,0 +1,227 @@
+//! The first screen of `report`: what ran and how long, how far it is to be trusted, the program's own methods, the hottest path, and a
+//! line for each kind of trouble that was recorded. A reader needs to know no word of this tool; everything else is in the summary.
+
+mod findings;
+mod methods;
+mod path;
+mod trust;
+
+use std::io::Write;
+
+use super::own::Own;
+use super::summary::recording::Recording;
+use super::summary::{Summary, interruptions, over_processors, ran_already, regions};
+use super::{Error, Options};
+use crate::arcs::{Arcs, FunctionId};
+use crate::model::{Arcflow, NodeId};
+use crate::session::{ProfileFile, Session};
+use crate::text::{grouped, in_brief, percent, quantity, without_middle};
+use crate::thread_time::ThreadTime;
+use instrument_names::printable::printable;
+
+/// Columns, unless the terminal has others.
+const WIDTH: usize = 100;
+/// Columns for the name of a fact.
+const NAME_WIDTH: usize = 11;
+/// Methods that are printed unless asked for otherwise.
+const TOP: usize = 10;
+/// Programs that are named.
+const PROGRAMS: usize = 5;
+
+/// What the screen is written from.
+struct Screen<'a> {
+    session: &'a Session,
+    model: &'a Arcflow,
+    arcs: &'a Arcs,
+    own: &'a Own,
+    /// For each context the nearest of the program's own.
+    nearest: Vec<Option<NodeId>>,
+    width: Option<usize>,
+}
+
+/// Writes it. `top`: methods. Texts of other tools have the whole summary: they say nothing of a program.
+///
+/// # Errors
+/// The output failed; what was recorded beside calls cannot be read.
+pub fn write(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    top: Option<usize>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let (session, arcs, own) = summary.parts();
+    if session.profiles.is_empty() {
+        return summary.write(out, top, options);
+    }
+    let model = &session.model;
+    let width = if options.width == Some(0) { None } else { Some(options.width.unwrap_or(WIDTH)) };
+    let screen = Screen { session, model, arcs, own, nearest: own.nearest(model), width };
+    if let Some(line) = model.correction.line() {
+        writeln!(out, "{line}\n")?;
+    }
+    screen.programs(out)?;
+    trust::write(&screen, out, summary)?;
+    writeln!(out)?;
+    methods::write(&screen, out, top.unwrap_or(TOP), options)?;
+    for file in &session.profiles {
+        regions::write(out, file)?;
+    }
+    writeln!(out)?;
+    if let Some(path) = path::hottest(&screen) {
+        screen.paragraph(out, "hottest", &path)?;
+    }
+    for (name, text) in findings::all(&screen)? {
+        screen.paragraph(out, name, &text)?;
+    }
+    let left_out = Recording::of(session, arcs).left_out_in_brief();
+    if !left_out.is_empty() {
+        screen.paragraph(out, "left out", &format!("{}; report -v says why", left_out.join(", ")))?;
+    }
+    screen.more(out)
+}
+
+impl Screen<'_> {
+    /// A fact, whose lines are no longer than the screen is wide.
+    fn paragraph(&self, out: &mut dyn Write, name: &str, text: &str) -> Result<(), Error> {
+        let text = printable(text);
+        let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(NAME_WIDTH + 1).max(20));
+        for (i, line) in wrapped(&text, room).into_iter().enumerate() {
+            writeln!(out, "{:<NAME_WIDTH$} {line}", if i == 0 { name } else { "" })?;
+        }
+        Ok(())
+    }
+
+    fn programs(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let files = &self.session.profiles;
+        for file in files.iter().take(PROGRAMS) {
+            let command = file.property("command").unwrap_or("unknown");
+            let room = self.width.map_or(usize::MAX, |width| width - NAME_WIDTH.min(width) - 1);
+            let line = instrument_names::program::line(command, file.profile.pid);
+            self.paragraph(out, "program", &without_middle(&line, room))?;
+            self.paragraph(out, "ran", &ran(file))?;
+            if let Some(text) = ran_already(file) {
+                self.paragraph(out, "ran already", &text)?;
+            }
+            if let Some((name, text)) = interruptions(file) {
+                self.paragraph(out, name, &text)?;
+            }
+            if let Some(window) = file.window() {
+                let [length, begin] = [window.length, window.begin].map(|ns| quantity(ns as f64, "ns"));
+                let text = format!("{length} from {begin} after the start: all figures below are of it");
+                self.paragraph(out, "window", &text)?;
+            }
+        }
+        if let Some(more) = files.len().checked_sub(PROGRAMS).filter(|&more| more > 0) {
+            self.paragraph(out, "", &format!("and {more} programs more"))?;
+        }
+        if let Some(times) = self.times() {
+            self.paragraph(out, "time", &times)?;
+        }
+        if let Some(text) = over_processors(self.session, self.arcs) {
+            self.paragraph(out, "", &text)?;
+        }
+        Ok(())
+    }
+
+    /// How long all threads together ran and waited.
+    fn times(&self) -> Option<String> {
+        let total = self.arcs.total();
+        let of = |r: usize| quantity(total[r], &self.model.resources()[r].unit);
+        match ThreadTime::of(self.model) {
+            Some(time) => {
+                let waiting = (total[time.waiting] > 0.0).then(|| format!(", waiting {}", of(time.waiting)));
+                Some(format!(
+                    "running {}{}, all threads together",
+                    of(time.running),
+                    waiting.unwrap_or_default()
+                ))
+            }
+            None => self.resource().map(|r| {
+                let name = &self.model.resources()[r].name;
+                format!("{name} {}, all threads together; when they waited was not recorded", of(r))
+            }),
+        }
+    }
+
+    /// The resource of the times, if there is one: running time, or what is first.
+    fn resource(&self) -> Option<usize> {
+        let running = ThreadTime::of(self.model).map(|time| time.running);
+        running.or((!self.model.resources().is_empty()).then_some(0))
+    }
+
+    /// A method as a sentence has it: class and name.
+    fn brief(&self, function: FunctionId) -> String {
+        in_brief(self.model.name(self.arcs.function(function).consumer))
+    }
+
+    /// Which commands show more.
+    fn more(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let file = match &self.session.profiles[..] {
+            [file] => file.path.display().to_string(),
+            _ => "FILE..".to_owned(),
+        };
+        let text = format!(
+            "instrument xtree {file}: who called whom; xprof: all methods; view: in a browser; report -v: how it was recorded"
+        );
+        self.paragraph(out, "more", &text)
+    }
+}
+
+/// How long a program ran, and when.
+fn ran(file: &ProfileFile) -> String {
+    let profile = &file.profile;
+    let end = crate::session::file::end_clock(profile);
+    let elapsed = match profile.start_clock {
+        start if start > 0 && end > start => quantity((end - start) as f64, "ns"),
+        _ => "unknown".to_owned(),
+    };
+    let how = match (file.is_live, profile.shutdown_clock) {
+        (true, _) => " so far",
+        (_, 0) => " to its last event; IT DID NOT SHUT DOWN",
+        _ => "",
+    };
+    let start = std::time::UNIX_EPOCH
+        .checked_add(std::time::Duration::from_millis(profile.start_ms))
+        .map_or_else(String::new, |start| format!(" from {}", humantime::format_rfc3339_seconds(start)));
+    let java = file.property("java.version").map_or_else(String::new, |java| format!(" on Java {java}"));
+    let ended = file.ended_threads();
+    let threads = profile.threads.iter().filter(|t| t.kind == instrument_trace::ThreadKind::Thread).count();
+    let threads = (threads as u64).saturating_add(ended);
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{} threads", grouped(threads)) };
+    format!("{elapsed}{how}{start}{java}, {threads}")
+}
+
+/// The text in lines of at most `room` characters, cut at blanks; a word may be longer.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        let length = line.chars().count();
+        if length > 0 && length + 1 + word.chars().count() > room {
+            lines.push(without_middle(word, room));
+        } else {
+            if length > 0 {
+                line.push(' ');
+            }
+            *line += &without_middle(word, room);
+        }
+    }
+    lines
+}
+
+/// `40 %`, or `0.4 %`; what is more than nothing is never `0 %`.
+fn share(value: f64, whole: f64) -> String {
+    format!("{} %", percent(value, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_have_lines_that_fit() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one", 7), ["one"]);
+        assert_eq!(wrapped("a abcdefghijk", 6), ["a", "ab\u{2026}ijk"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! One line on how far the figures are to be trusted; and loud, what is wrong with them.
+
+use std::io::Write;
+
+use super::Screen;
+use crate::report::Error;
+use crate::report::summary::Summary;
+use crate::report::summary::sampler::probes_percent;
+use crate::session::ProfileFile;
+use crate::text::{grouped, quantity};
+use crate::uncertainty::Uncertainty;
+
+/// Violations that are printed.
+const VIOLATIONS: usize = 3;
+
+pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<'_>) -> Result<(), Error> {
+    let session = screen.session;
+    let balance = &summary.counts.balance;
+    for file in &session.profiles {
+        let dropped = file.dropped();
+        if dropped > 0 {
+            let text = format!("{} events were DROPPED: figures are too small by these", grouped(dropped));
+            screen.paragraph(out, "WRONG", &text)?;
+        }
+        for thread in file.profile.threads.iter().filter(|thread| thread.stopped) {
+            let text = format!("recording of thread {} STOPPED early", thread.name);
+            screen.paragraph(out, "WRONG", &text)?;
+        }
+        let damage = &file.profile.damage;
+        if let Some(first) = damage.first() {
+            let text = format!("the file is DAMAGED in {} places, the first: {first}", damage.len());
+            screen.paragraph(out, "WRONG", &text)?;
+        }
+    }
+    if !balance.holds {
+        screen.paragraph(out, "WRONG", &balance.line())?;
+        let mut violations = Vec::new();
+        balance.violations(&mut violations)?;
+        for line in String::from_utf8_lossy(&violations).lines().take(VIOLATIONS) {
+            screen.paragraph(out, "", line.trim())?;
+        }
+    }
+    let violated = &summary.checked.violations;
+    if !violated.is_empty() {
+        screen.paragraph(out, "WRONG", &summary.checked.line())?;
+    }
+    screen.paragraph(out, "trust", &line(screen, summary))
+}
+
+/// `calls exact; times +- 2 %; probes took 44 % of the CPU`
+fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
+    let is_whole = |file: &ProfileFile| {
+        let stopped = file.profile.threads.iter().any(|thread| thread.stopped);
+        file.dropped() == 0 && file.profile.damage.is_empty() && !stopped
+    };
+    let holds = summary.counts.balance.holds && summary.checked.violations.is_empty();
+    let are_exact = holds && screen.session.profiles.iter().all(is_whole);
+    let mut parts = vec![if are_exact { "calls exact" } else { "calls are NOT all there" }.to_owned()];
+    let total = screen.arcs.total();
+    if let Some(r) = screen.resource() {
+        let error = Uncertainty::of(screen.model, r).cum(total);
+        let percent =
+            error.map(|error| 100.0 * error.total() / total[r]).filter(|percent| percent.is_finite());
+        parts.push(match percent {
+            _ if screen.model.correction.line().is_some() => {
+                "times as measured, with the cost of recording".to_owned()
+            }
+            Some(percent) if percent >= 99.5 => "times too short to be known".to_owned(),
+            Some(percent) => format!("times in all +- {percent:.0} %"),
+            None => "times as measured".to_owned(),
+        });
+    }
+    if let Some(percent) = probes_percent(screen.model) {
+        parts.push(format!("probes took {percent:.0} % of the CPU"));
+    } else if screen.session.overhead > 0.0 {
+        parts.push(format!("recording took {}", quantity(screen.session.overhead.round(), "ns")));
+    }
+    parts.join("; ")
+}
