@@ -185,7 +185,7 @@ fn reports_and_exports_take_stacks_and_claim_no_calls() -> Result<()> {
         )?;
         ensure!(outcome.code == Some(0) && outcome.stdout == "done\n", "{}", outcome.stderr);
     }
-    let report = told(&["report", "a.iprof"], at)?;
+    let report = told(&["report", "-v", "a.iprof"], at)?;
     ensure!(report.contains("calls       not counted") && report.contains("StackStorm.left()"), "{report}");
     ensure!(!report.contains("counts balance") && !report.contains("probes took"), "{report}");
     let tree = told(&["xtree", "a.iprof"], at)?;

@@ -52,8 +52,12 @@ fn waits(screen: &Screen<'_>, has_locks: bool) -> Option<Finding> {
     }
     let place = if itself { String::new() } else { format!(", mostly in {}", in_brief(model.name(inner))) };
     let calls = screen.arcs.function(own).calls;
-    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{} calls", grouped(calls)) };
-    Some(("waits", format!("{} waits {} in {calls}{place}", screen.brief(own), quantity(sum[waiting], "ns"))))
+    let calls = match calls {
+        0 => String::new(),
+        1 => " in 1 call".to_owned(),
+        calls => format!(" in {} calls", grouped(calls)),
+    };
+    Some(("waits", format!("{} waits {}{calls}{place}", screen.brief(own), quantity(sum[waiting], "ns"))))
 }
 
 /// The largest leak.

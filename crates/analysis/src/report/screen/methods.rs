@@ -10,7 +10,7 @@ use crate::report::aligned::Aligned;
 use crate::report::columns::{below, marked};
 use crate::report::{Error, Options};
 use crate::text::{grouped, percent, plural, quantity};
-use crate::thread_time::ThreadTime;
+use crate::thread_time::{ThreadTime, counts_calls};
 use crate::uncertainty::Uncertainty;
 
 /// Figures by method.
@@ -50,6 +50,7 @@ pub(super) fn write(
     });
     heading(screen, out, &charges)?;
     let waiting = ThreadTime::of(model).map(|time| time.waiting).filter(|&r| arcs.total()[r] > 0.0);
+    let is_counted = counts_calls(model);
     let mut headers = vec!["calls"];
     headers.extend(resource.map_or(&[][..], |_| &["self", "self %"][..]));
     headers.extend(waiting.map(|_| "waiting"));
@@ -57,7 +58,7 @@ pub(super) fn write(
     let mut table = Aligned::new(headers.into_iter().map(str::to_owned).collect(), "method");
     for (id, sum) in rows.iter().take(top) {
         let calls = arcs.function(*id).calls;
-        let mut cells = vec![grouped(calls)];
+        let mut cells = vec![if is_counted { grouped(calls) } else { "-".into() }];
         if let Some(r) = resource {
             let unit = &model.resources()[r].unit;
             let uncertain = Uncertainty::of(model, r);

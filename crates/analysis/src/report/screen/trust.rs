@@ -8,6 +8,7 @@ use crate::report::summary::Summary;
 use crate::report::summary::sampler::probes_percent;
 use crate::session::ProfileFile;
 use crate::text::{grouped, quantity};
+use crate::thread_time::counts_calls;
 use crate::uncertainty::Uncertainty;
 
 /// Violations that are printed.
@@ -55,7 +56,13 @@ fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
     };
     let holds = summary.counts.balance.holds && summary.checked.violations.is_empty();
     let are_exact = holds && screen.session.profiles.iter().all(is_whole);
-    let mut parts = vec![if are_exact { "calls exact" } else { "calls are NOT all there" }.to_owned()];
+    let is_counted = counts_calls(screen.model);
+    let calls = match (is_counted, are_exact) {
+        (false, true) => "calls not counted: stacks were sampled",
+        (true, true) => "calls exact",
+        (_, false) => "calls are NOT all there",
+    };
+    let mut parts = vec![calls.to_owned()];
     let total = screen.arcs.total();
     if let Some(r) = screen.resource() {
         let error = Uncertainty::of(screen.model, r).cum(total);
@@ -70,7 +77,7 @@ fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
             None => "times as measured".to_owned(),
         });
     }
-    if let Some(percent) = probes_percent(screen.model) {
+    if let Some(percent) = probes_percent(screen.model).filter(|_| is_counted) {
         parts.push(format!("probes took {percent:.0} % of the CPU"));
     } else if screen.session.overhead > 0.0 {
         parts.push(format!("recording took {}", quantity(screen.session.overhead.round(), "ns")));

@@ -30,7 +30,7 @@ fn pairs(screen: &Screen<'_>, nearest: bool) -> Vec<Pair> {
     let (model, arcs) = (screen.model, screen.arcs);
     let mut sums: BTreeMap<(Consumer, Option<FunctionId>), u64> = BTreeMap::new();
     for (id, node) in model.ids().zip(model.nodes()) {
-        if value_kind(model.name(node.consumer)).is_none() {
+        if node.n == 0 || value_kind(model.name(node.consumer)).is_none() {
             continue;
         }
         let mut met = Vec::new();
