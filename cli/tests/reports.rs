@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, Run, empty_class};
 use instrument_names::id_map::gz;
-use instrument_testing::{Script, Writer};
+use instrument_testing::{Script, ThreadFacts, Writer};
 use std::path::Path;
 
 /// The example of the arcflow paper, ten seconds in all.
@@ -284,6 +284,25 @@ fn the_source_launcher_is_not_the_program() {
     let out = dir.line("report a.iprof").expect(0).stdout;
     assert!(out.contains("program     src/Shop.java --port 80 (pid 1)"), "{out}");
     assert!(!out.contains("launcher"), "{out}");
+}
+
+/// Two contexts, and three calls for which there was no room: loud in every report.
+#[test]
+fn calls_past_the_limit_of_contexts_are_said_first() {
+    let dir = Dir::new();
+    let script =
+        Script::new(1000).call(1, |s| s.call(2, |s| s.wait(100)).times(3, |s| s.call(3, |s| s.wait(50))));
+    let mut writer = Writer::new();
+    writer.recorded("main", &ThreadFacts::default(), &script.record_limited(100, 2));
+    writer.property("record", "tree").property("limit.contexts", 2).calibrated(0.0, 0.0).clocks(0, 5000);
+    dir.write("a.iprof", writer.finish());
+    let said = "thread main: 3 calls of 1 method were made past the limit of 2 contexts: they are counted by method only";
+    for command in ["report", "report -v", "xprof", "xtree"] {
+        let run = dir.line(&format!("{command} a.iprof")).expect(0);
+        assert!(run.stderr.contains(said), "{command}: {}", run.stderr);
+    }
+    let screen = dir.line("report a.iprof").expect(0).stdout.replace("\n            ", " ");
+    assert!(screen.contains(&format!("\nWRONG       {said}")), "{screen}");
 }
 
 /// One count of the tree is changed: its context is named.

@@ -272,7 +272,7 @@ fn the_report_names_who_had_what() {
         "waiting    3 times, 4.520 us, 2 still waiting at the end",
         "owner      known 2 of 4 times",
         "unknown    1 waits of other kinds",
-        "        3  165 ns  55 ns  100 ns      1  1.000 us  1.000 us  1.000 us  m2     com.acme.Foo #1",
+        "        3  165 ns  55 ns  100 ns      1  1.000 us  1.000 us  1.000 us  -      com.acme.Foo #1",
         "  held by     (unknown) once, 100 ns; worker (2 threads) 2 times, 65 ns",
         "  entered by  worker once, 100 ns; main 2 times, 65 ns",
         "        0       -      1  1.000 us  2.000 us          0.0  worker (group main, daemon, started by main)",

@@ -15,8 +15,27 @@ pub fn command(command: &str) -> &str {
     }
 }
 
+/// The module whose tests a JVM of Maven's surefire or failsafe plugin runs: `shop` of
+/// `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`. Nothing else of such a command is the same in the next build.
+fn tested_module(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    let is_booter =
+        words.next()?.rsplit(['/', '\\']).next().is_some_and(|name| name.starts_with("surefirebooter"));
+    // Its jar lies in the module, or in the folder for temporary files; then the next word is a folder of the module.
+    let folders = command.split_whitespace().take(2).filter(|_| is_booter);
+    folders
+        .filter_map(|path| {
+            let (module, _) = path.split_once("/target/").or_else(|| path.split_once("\\target\\"))?;
+            module.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
+        })
+        .next()
+}
+
 /// The program and its process in one line, for people: of a long command only the first [`MOST`] characters.
 pub fn line(command: &str, pid: impl Display) -> String {
+    if let Some(module) = tested_module(command) {
+        return format!("tests of {module} (pid {pid})");
+    }
     let command = self::command(command);
     let count = command.chars().count();
     if count <= MOST {
@@ -29,9 +48,10 @@ pub fn line(command: &str, pid: impl Display) -> String {
 /// Characters of a command that are printed.
 pub const MOST: usize = 200;
 
-/// The word that names the program: its jar, its main class, or the source file that the JDK's source launcher runs.
+/// The word that names the program: its jar, its main class, the source file that the JDK's source launcher runs, or the module whose
+/// tests it runs.
 pub fn word(command: &str) -> Option<&str> {
-    self::command(command).split_whitespace().next()
+    tested_module(command).or_else(|| self::command(command).split_whitespace().next())
 }
 
 #[cfg(test)]
@@ -56,6 +76,23 @@ mod tests {
         let launched = "jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3";
         assert_eq!(command(launched), "src/Shop.java 3");
         assert_eq!(command("com.acme.Main Shop.java"), "com.acme.Main Shop.java");
+    }
+
+    #[test]
+    fn a_jvm_of_tests_is_called_after_its_module() {
+        let jar = "surefirebooter-20261128054120123_3.jar";
+        let rest = "2026-11-28T05-41-20_123-jvmRun1 surefire-20261128054120123_1tmp surefire_0-2026tmp";
+        for (command, name) in [
+            (format!("/src/shop/target/surefire/{jar} /src/shop/target/surefire {rest}"), "shop"),
+            (format!("/tmp/surefire1/{jar} /src/shop/target/surefire {rest}"), "shop"),
+            (format!(r"C:\src\shop\target\surefire\{jar} C:\src\shop\target\surefire {rest}"), "shop"),
+            ("/src/shop/target/shop.jar".to_owned(), "/src/shop/target/shop.jar"),
+        ] {
+            assert_eq!(word(&command), Some(name), "{command}");
+        }
+        let of_tests = format!("/src/shop/target/surefire/{jar} /src/shop/target/surefire {rest}");
+        assert_eq!(line(&of_tests, 7), "tests of shop (pid 7)");
+        assert_eq!(word(jar), Some(jar), "no module is known");
     }
 
     #[test]

@@ -11,11 +11,11 @@ use super::names::{KnownIdMaps, Names};
 use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
-use crate::text::quantity;
+use crate::text::{grouped, plural, quantity};
 use crate::trace_index::{self, Indexes, Reading};
 use crate::waits::{self, Waits};
 use instrument_names::program;
-use instrument_trace::{Profile, ThreadKind};
+use instrument_trace::{Profile, Thread, ThreadKind, TreeConsumer};
 
 /// Remarks that are printed for each file.
 const REMARKS: usize = 10;
@@ -210,6 +210,7 @@ impl ProfileFile {
         if dropped > 0 {
             remarks.push(format!("{dropped} events were dropped"));
         }
+        remarks.extend(self.past_limits());
         for thread in profile.threads.iter().filter(|t| t.stopped) {
             remarks.push(format!("recording of thread {:?} stopped early", thread.name));
         }
@@ -247,6 +248,35 @@ impl ProfileFile {
         Some(Message::note(format!(
             "what was read of a trace was not kept in {why}; --cache DIR takes another folder, --no-cache none"
         )))
+    }
+
+    /// What was called past a limit of depth or of contexts, a sentence for each thread: such calls are counted by method only.
+    pub(crate) fn past_limits(&self) -> Vec<String> {
+        let of = |thread: &Thread| {
+            let nodes = &thread.tree.as_ref()?.nodes;
+            let deeper = nodes.iter().position(|node| node.consumer == TreeConsumer::Deeper)?;
+            let below = nodes.iter().filter(|node| node.parent as usize == deeper + 1);
+            let (methods, calls) =
+                below.fold((0, 0u64), |(n, sum), node| (n + 1, sum.saturating_add(node.entries)));
+            let limit =
+                |key: &str, usual: u64| self.property(key).and_then(|n| n.parse().ok()).unwrap_or(usual);
+            let contexts: u64 = limit("limit.contexts", 1_000_000);
+            // Of a thread with fewer contexts it was the depth.
+            let (limit, what, option) = match nodes.len() as u64 >= contexts {
+                true => (contexts, "contexts", "contexts"),
+                false => (limit("limit.depth", 2_000), "open calls", "depth"),
+            };
+            Some(format!(
+                "thread {}: {} calls of {} were made past the limit of {} {what}: they are counted by method only, and their time is that of the \
+                 calls that led to them; -Dinstrument.{option}=N moves the limit, --include records less",
+                thread.name,
+                grouped(calls),
+                plural(methods, "method"),
+                grouped(limit)
+            ))
+            .filter(|_| calls > 0)
+        };
+        self.profile.threads.iter().filter_map(of).collect()
     }
 
     /// Events that are not in the figures.

@@ -23,6 +23,9 @@ pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<
             let text = format!("{} events were DROPPED: figures are too small by these", grouped(dropped));
             screen.paragraph(out, "WRONG", &text)?;
         }
+        for text in file.past_limits() {
+            screen.paragraph(out, "WRONG", &text)?;
+        }
         for thread in file.profile.threads.iter().filter(|thread| thread.stopped) {
             let text = format!("recording of thread {} STOPPED early", thread.name);
             screen.paragraph(out, "WRONG", &text)?;
