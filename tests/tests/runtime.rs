@@ -438,6 +438,58 @@ fn copies_of_the_runtime_share_one_file() {
     });
 }
 
+/// A server that deploys a program again and again, each time with a copy of the runtime: no closed loader is kept, what its copy has recorded is
+/// complete, and the virtual machine ends without a class that was not there before, whose loader may be closed.
+#[test]
+fn copies_of_the_runtime_go_with_their_loaders() {
+    for jvm in jvms() {
+        for (record, flags, times) in [
+            ("tree", "-Dinstrument.snapshot=1", 200),
+            ("trace", "-Dinstrument.burst=off", 20),
+            ("counts", "-Dinstrument.limit=1g", 20),
+        ] {
+            let (from, count) = (classes().display().to_string(), times.to_string());
+            let run = Run::new(&jvm.recording(record), &[]).main("Redeploy", &[&from, &count, "5"]);
+            let run = run.jvm_args(&["-Xlog:class+load:stdout", flags]).wait();
+            assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "Java {}, {record}", jvm.version);
+            let (_, end) = run.stdout.split_once("0 left, 5 stay, 1 threads\n").expect("some are left");
+            let loaded: Vec<_> = end.lines().filter(|line| line.contains(" instrument.runtime.")).collect();
+            assert_eq!(loaded, [""; 0], "Java {}, {record}", jvm.version);
+            let profile = run.profile();
+            assert_eq!((profile.copies.len(), profile.imbalances()), (times, vec![]));
+            assert!(profile.shutdown_clock > 0);
+            assert_eq!(total(&profile)[&1], method(1001 * times as u64, 1001 * times as u64, 0, 0));
+            let lines = profile.copies.values().flat_map(|copy| copy.lines.values().flatten());
+            assert_eq!(lines.sum::<u64>(), times as u64);
+        }
+    }
+}
+
+/// Methods that the JDK calls on threads and file systems are the program's where it overrides them: the recorder calls none, and what they throw harms
+/// nobody's recording.
+#[test]
+fn what_a_program_overrides_is_not_called() {
+    for jvm in jvms() {
+        for (record, calls) in [("trace", 300_000), ("tree", 1000)] {
+            for system in ["-Dusual=true", "-Djava.nio.file.spi.DefaultFileSystemProvider=Overrides$Provider"]
+            {
+                let run = Run::new(&jvm.recording(record), &[&calls.to_string()]).class("Overrides");
+                let run = run.jvm_args(&[system]).ok();
+                // The JDK opens its module image once, for whoever looks for a resource first.
+                let asked = ["asked 0\ndone\n", "asked 1\ndone\n"];
+                let most = usize::from(system.contains("Provider"));
+                assert!(asked[..=most].contains(&run.stdout.as_str()), "{}", run.stdout);
+                assert_eq!(run.stderr, "", "Java {}, {record}, {system}", jvm.version);
+                let profile = run.profile();
+                assert_eq!((profile.dropped, profile.imbalances()), (0, vec![]));
+                assert_eq!(total(&profile)[&1], method(3 * calls, 3 * calls, 0, 0));
+                let mode = std::fs::metadata(run.profile_path()).unwrap().permissions().mode();
+                assert_eq!(mode & 0o777, 0o600);
+            }
+        }
+    }
+}
+
 #[test]
 fn classes_are_reproducible() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

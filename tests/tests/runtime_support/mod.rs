@@ -104,9 +104,17 @@ pub(crate) fn build(out: &Path) {
 pub(crate) fn classes() -> PathBuf {
     shared::folder("runtime", |dir| {
         build(dir);
-        let tests =
-            ["Victim.java", "Loaders.java", "Modes.java", "Paused.java", "Library.java", "Inside.java"]
-                .map(|f| sources().join("test").join(f));
+        let tests = [
+            "Victim.java",
+            "Loaders.java",
+            "Overrides.java",
+            "Redeploy.java",
+            "Modes.java",
+            "Paused.java",
+            "Library.java",
+            "Inside.java",
+        ]
+        .map(|f| sources().join("test").join(f));
         let output =
             Command::new("javac").arg("-cp").arg(dir).arg("-d").arg(dir).args(tests).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

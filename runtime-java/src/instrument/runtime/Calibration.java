@@ -63,6 +63,13 @@ final class Calibration {
         hasLonger = false;
     }
 
+    /** Loads what measuring needs. */
+    static void prepare() {
+        CalibrationCalls.plain(0, 0, 0, 0);
+        CalibrationRounds.ofShort();
+        Pauses.isOn();
+    }
+
     /** Calibrates while the program runs, where nobody waits for it. Whether there are figures from rounds enough. */
     static boolean late(ProfileFile file, Settings settings) {
         run(file, settings, "start", LONGER * budget(settings), PATIENCE);

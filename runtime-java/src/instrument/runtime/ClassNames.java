@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Small numbers for classes and remote methods, and their names in the file, each once. Keeps no class or class loader alive. */
-final class ClassNames extends ClassValue<ClassNames.Entry> {
+final class ClassNames extends ClassValue<Object> {
     private static volatile ClassNames instance = new ClassNames();
     private static final int REGION = 4096;
 
@@ -38,9 +38,13 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
         instance = new ClassNames();
     }
 
+    private static Entry of(Class<?> type) {
+        return (Entry) Copy.of(instance.get(type));
+    }
+
     /** The entry of an object's class. */
     static Entry of(Object object) {
-        Entry entry = instance.get(object.getClass());
+        Entry entry = of(object.getClass());
         if (entry.size == ObjectSizes.TO_BE_ASKED) {
             entry.size = HeapEvents.size(object);
         }
@@ -49,7 +53,7 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
 
     /** The number of an object's class, whether or not objects of it are recorded. */
     static int numberOf(Object object) {
-        Entry entry = instance.get(object.getClass());
+        Entry entry = of(object.getClass());
         return entry.number != 0 ? entry.number : text(object.getClass().getName());
     }
 
@@ -67,7 +71,11 @@ final class ClassNames extends ClassValue<ClassNames.Entry> {
     }
 
     @Override
-    protected Entry computeValue(Class<?> type) {
+    protected Object computeValue(Class<?> type) {
+        return Copy.held(entry(type));
+    }
+
+    private Entry entry(Class<?> type) {
         if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {
             return new Entry(type, 0, 0);
         }

@@ -49,15 +49,15 @@ final class Host {
     /** Lines of KEY=VALUE. A line break or backslash in a value is escaped. */
     static String properties(Settings settings) {
         StringBuilder text = new StringBuilder();
-        line(text, "java.vm.name", property("java.vm.name"));
-        line(text, "java.vm.version", property("java.vm.version"));
-        line(text, "java.version", property("java.version"));
-        line(text, "os", property("os.name") + " " + property("os.version") + " " + property("os.arch"));
+        line(text, "java.vm.name", Privileged.property("java.vm.name"));
+        line(text, "java.vm.version", Privileged.property("java.vm.version"));
+        line(text, "java.version", Privileged.property("java.version"));
+        line(text, "os", Privileged.property("os.name") + " " + Privileged.property("os.version") + " " + Privileged.property("os.arch"));
         line(text, "processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
-        line(text, "directory", property("user.dir"));
+        line(text, "directory", Privileged.property("user.dir"));
         line(text, "name", settings.called);
         line(text, "labels", settings.labels);
-        line(text, "command", property("sun.java.command"));
+        line(text, "command", Privileged.property("sun.java.command"));
         line(text, "start-class", startClass());
         line(text, "host", hostName());
         line(text, "record", settings.recorded());
@@ -89,7 +89,7 @@ final class Host {
 
     /** What a Spring Boot archive starts: the program's own class, among the libraries that it carries; null: it is none. */
     private static String startClass() {
-        String path = property("java.class.path");
+        String path = Privileged.property("java.class.path");
         if (path == null || !path.endsWith("ar") || path.contains(File.pathSeparator)) {
             return null;
         }
@@ -159,14 +159,6 @@ final class Host {
         if (value != null) {
             String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
             text.append(key).append('=').append(escaped).append('\n');
-        }
-    }
-
-    private static String property(String key) {
-        try {
-            return System.getProperty(key);
-        } catch (SecurityException e) {
-            return null;
         }
     }
 

@@ -4,9 +4,12 @@ import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 
 /** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives; calibrates late. */
-final class Lifetime implements Runnable {
+final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     /** Never changed, but replaced: whoever reads it takes no lock. */
     private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
 
@@ -20,7 +23,17 @@ final class Lifetime implements Runnable {
     /** Number of the recording. */
     private final int session = Session.number;
 
-    // Tasks, each on a thread of its own.
+    /** Nothing else refers to what a {@link Keeper} is to call; null: this copy has threads of its own. */
+    private static Kept kept;
+
+    /** ms before the next calibration, and what was waited for the end of a pause. */
+    private long pause = Agent.present ? SOONER : LATER;
+    private long waited;
+    /** When the last burst began, in ns; 0: there was none. */
+    private long begin;
+    private boolean rests;
+
+    // Tasks, each on a thread of its own where the copy has them.
     private static final int HOOK = 0;
     private static final int BEAT = 1;
     private static final int CALIBRATE = 2;
@@ -46,22 +59,28 @@ final class Lifetime implements Runnable {
 
     /** Runs nothing if the virtual machine is shutting down already, or does not let us. */
     static void start(final ProfileFile file, final Settings settings) {
-        // Loads and links now what the hook needs.
-        Threads.markEnded();
+        final ArrayList<Lifetime> later = new ArrayList<Lifetime>();
+        if (settings.snapshot > 0) {
+            later.add(new Lifetime(file, settings, BEAT));
+        }
+        if (settings.burst > 0) {
+            later.add(new Lifetime(file, settings, BURSTS));
+        }
+        if (settings.calibrate > 0) {
+            later.add(new Lifetime(file, settings, CALIBRATE));
+        }
+        final Lifetime atEnd = new Lifetime(file, settings, HOOK);
+        prepare();
         try {
             Privileged.run(new Runnable() {
                 @Override
                 public void run() {
-                    hook = thread(new Lifetime(file, settings, HOOK));
-                    Runtime.getRuntime().addShutdownHook(hook);
-                    if (settings.snapshot > 0) {
-                        daemon(new Lifetime(file, settings, BEAT));
-                    }
-                    if (settings.burst > 0) {
-                        daemon(new Lifetime(file, settings, BURSTS));
-                    }
-                    if (settings.calibrate > 0) {
-                        daemon(new Lifetime(file, settings, CALIBRATE));
+                    if (Copy.LASTS || !keep(atEnd, later)) {
+                        hook = thread(atEnd);
+                        Runtime.getRuntime().addShutdownHook(hook);
+                        for (Lifetime one : later) {
+                            daemon(one);
+                        }
                     }
                 }
             });
@@ -72,6 +91,32 @@ final class Lifetime implements Runnable {
         } catch (IllegalThreadStateException e) {
             // The group of this thread has been destroyed.
         }
+    }
+
+    /** For a copy that does not last: others have the threads, and none of them keeps it. False: there is nobody. */
+    private static boolean keep(Lifetime atEnd, ArrayList<Lifetime> later) {
+        AtomicBoolean ended = new AtomicBoolean();
+        try {
+            Keepers keeper = Keepers.get();
+            kept = new Kept(atEnd, later, ended);
+            keeper.atEnd(atEnd, ended);
+            for (Lifetime one : later) {
+                keeper.later(one, one.first());
+            }
+        } catch (Exception | LinkageError e) {
+            if (e.getCause() instanceof IllegalStateException) {
+                throw (IllegalStateException) e.getCause();
+            }
+            ended.set(true);
+            return false;
+        }
+        return true;
+    }
+
+    /** What is done at the end loads no class: the files that they are in may be gone by then, and their loader closed. */
+    private static void prepare() {
+        Threads.markEnded();
+        Calibration.prepare();
     }
 
     /** The recording ends before the virtual machine does: takes back what {@link #start} has left. */
@@ -153,59 +198,112 @@ final class Lifetime implements Runnable {
         }
     }
 
+    /** Ends the recording of a copy of the recorder that goes while the program runs on. */
+    private static final class Kept {
+        private final Lifetime atEnd;
+        @SuppressWarnings("unused") // nothing else refers to them
+        private final ArrayList<Lifetime> later;
+        final AtomicBoolean ended;
+
+        Kept(Lifetime atEnd, ArrayList<Lifetime> later, AtomicBoolean ended) {
+            this.atEnd = atEnd;
+            this.later = later;
+            this.ended = ended;
+        }
+
+        /** Nothing refers to the copy any more but this. */
+        @Override
+        protected void finalize() {
+            if (ended.get()) {
+                // The virtual machine ends, and has called it.
+                return;
+            }
+            try {
+                Threads.markEnded();
+                Lines.write(atEnd.file);
+                atEnd.file.leave();
+            } finally {
+                ended.set(true);
+            }
+        }
+    }
+
+    /** The virtual machine ends: what is measured is measured by one copy. */
+    @Override
+    public void accept(int before) {
+        file.clock(Format.SHUTDOWN);
+        Threads.markEnded();
+        if (before == 0) {
+            measure(file, settings);
+        }
+        // Late, so that what other hooks execute is among it.
+        Lines.write(file);
+    }
+
     @Override
     public void run() {
         if (task == HOOK) {
-            file.clock(Format.SHUTDOWN);
-            Threads.markEnded();
-            measure(file, settings);
-            // Late, so that what other hooks execute is among it.
-            Lines.write(file);
+            accept(0);
             return;
         }
         try {
-            if (task == CALIBRATE) {
-                // Where the compilers are late, the next time finds what they have made meanwhile.
-                for (int pause = Agent.present ? SOONER : LATER; pause <= LATEST; pause *= 2) {
-                    Thread.sleep(pause);
-                    // Between bursts there is nothing to measure.
-                    for (int ms = 0; Pauses.isOn() && ms < LATEST; ms += SOON) {
-                        Thread.sleep(SOON);
-                    }
-                    if (Calibration.late(file, settings)) {
-                        return;
-                    }
-                }
-                return;
-            }
-            if (task == BURSTS) {
-                bursts();
-                return;
-            }
-            while (true) {
-                file.clock(Format.BEAT);
-                Threads.markEnded();
-                Thread.sleep(settings.snapshot * 1000L);
+            for (long ns = first(); ns >= 0; ns = getAsLong()) {
+                sleepUntil(System.nanoTime() + ns);
             }
         } catch (InterruptedException e) {
             // Somebody wants this thread to end.
         }
     }
 
-    /** Recording is on in the first part of every period, and paused in the rest. */
-    private void bursts() throws InterruptedException {
-        ProfilerRuntime.leaveOut();
-        long rest = settings.period - settings.burst;
-        while (true) {
-            long begin = System.nanoTime();
-            sleepUntil(begin + settings.burst * MS);
-            Pauses.between(session, true);
-            long end = System.nanoTime();
-            // A burst that ended late is followed by a longer pause: recording stays on for its part of the time.
-            long even = (end - begin) / settings.burst * rest;
-            sleepUntil(end + Math.min(even, LONGEST_REST * rest * MS));
-            Pauses.between(session, false);
+    /** ns until the task is due first. */
+    private long first() {
+        return task == CALIBRATE ? pause * MS : 0;
+    }
+
+    /** Does what is due; how many ns later the task is due again; below 0: never. */
+    @Override
+    public long getAsLong() {
+        switch (task) {
+            case BEAT:
+                file.clock(Format.BEAT);
+                Threads.markEnded();
+                return settings.snapshot * 1000 * MS;
+            case BURSTS:
+                return burst();
+            default:
+                return calibrate();
         }
+    }
+
+    /** Where the compilers are late, the next time finds what they have made meanwhile. */
+    private long calibrate() {
+        // Between bursts there is nothing to measure.
+        if (Pauses.isOn() && waited < LATEST) {
+            waited += SOON;
+            return SOON * MS;
+        }
+        waited = 0;
+        pause *= 2;
+        return Calibration.late(file, settings) || pause > LATEST ? -1 : pause * MS;
+    }
+
+    /** Recording is on in the first part of every period, and paused in the rest. */
+    private long burst() {
+        if (begin == 0) {
+            ProfilerRuntime.leaveOut();
+        } else if (!rests) {
+            Pauses.between(session, true);
+            rests = true;
+            long end = System.nanoTime();
+            long rest = settings.period - settings.burst;
+            // A burst that ended late is followed by a longer pause: recording stays on for its part of the time.
+            return Math.min((end - begin) / settings.burst * rest, LONGEST_REST * rest * MS);
+        } else {
+            Pauses.between(session, false);
+            rests = false;
+        }
+        begin = System.nanoTime();
+        return settings.burst * MS;
     }
 
     private static void sleepUntil(long time) throws InterruptedException {

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Carrier threads, and threads that resume virtual ones, are not recorded by themselves. They must not wait for a lock that a virtual thread
  * is to get next: nobody else lets that run.
  */
-final class LocalState extends ThreadLocal<ThreadState> {
+final class LocalState extends ThreadLocal<Object> {
     /** What threads get that are on their way: it is OFF. Null until the settings are read. */
     static volatile ThreadState nowhere;
 
@@ -39,7 +39,7 @@ final class LocalState extends ThreadLocal<ThreadState> {
             return nowhere;
         }
         try {
-            return get();
+            return state();
         } finally {
             if (count.get() != 0) {
                 arrived(thread);
@@ -53,10 +53,10 @@ final class LocalState extends ThreadLocal<ThreadState> {
             return nowhere;
         }
         try {
-            ThreadState state = get();
+            ThreadState state = state();
             if (state == null || state.isOld()) {
                 state = Threads.stateOf(thread);
-                set(state);
+                put(state);
             }
             return state;
         } finally {
@@ -64,11 +64,21 @@ final class LocalState extends ThreadLocal<ThreadState> {
         }
     }
 
+    /** The state of the current thread, if it has one. */
+    ThreadState state() {
+        return (ThreadState) Copy.of(get());
+    }
+
+    /** Gives the current thread a state. */
+    void put(ThreadState state) {
+        set(Copy.held(state));
+    }
+
     @Override
-    protected ThreadState initialValue() {
+    protected Object initialValue() {
         Thread thread = Thread.currentThread();
         announce(thread);
-        return Threads.settings == null ? null : Threads.stateOf(thread);
+        return Threads.settings == null ? null : Copy.held(Threads.stateOf(thread));
     }
 
     /** Null: this Java has no virtual threads, or a security manager does not let us ask. */

@@ -2,6 +2,7 @@ package instrument.runtime;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
@@ -10,10 +11,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -23,17 +22,21 @@ import java.util.Set;
 /**
  * Everything done to the file itself: exclusive creation, growth by real zeros (a hole in a mapped file would be a bus
  * error on a full disk), mapping. A mapping reaches far behind the end of the file; what lies there is not touched before the file has grown. A channel is closed when the thread that uses it is interrupted; such an operation is
- * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched.
+ * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched. It asks the thread that uses it whether it
+ * is interrupted: where that calls the program's code, a thread of our own does everything. Nor is a file system asked that the program has brought.
  */
 final class Mapper {
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);
 
-    private Path path;
+    /** The program has a file system of its own in the place of the default one. */
+    private static final boolean HAS_FILE_SYSTEM = Privileged.property("java.nio.file.spi.DefaultFileSystemProvider") != null;
+
+    private File path;
     private FileChannel channel;
     /** Compared when the file has to be opened again; 0 until it is known. */
     private long nonce;
 
-    Path path() {
+    File path() {
         return path;
     }
 
@@ -41,7 +44,7 @@ final class Mapper {
         nonce = value;
     }
 
-    /** Maps for a thread that is interrupted, which waits for it and may hold the lock of all threads; null: there was none. */
+    /** Maps for a thread that is interrupted, or of the program's own class, which waits for it and may hold the lock of all threads; null: there was none. */
     static volatile Thread helper;
 
     /** Creates {@code stem.suffix}, or {@code stem-2.suffix} and so on, and maps its first bytes. Never follows a link. */
@@ -54,7 +57,7 @@ final class Mapper {
     }
 
     /** Opens the file that another copy of the runtime created in this process, and maps its first bytes. */
-    MappedByteBuffer join(Path path, long nonce, int length) throws IOException {
+    MappedByteBuffer join(File path, long nonce, int length) throws IOException {
         this.path = path;
         this.nonce = nonce;
         Operation operation = new Operation(this);
@@ -100,7 +103,8 @@ final class Mapper {
         boolean keepsEnd;
         /** On a thread of its own. */
         private boolean detached;
-        private Path leftover;
+        private boolean begun;
+        private File leftover;
         private volatile boolean done;
         private volatile MappedByteBuffer mapped;
         private volatile IOException failure;
@@ -118,7 +122,12 @@ final class Mapper {
         }
 
         void finish() throws IOException {
-            Privileged.run(this);
+            // The methods of the JDK's own threads do what they say.
+            if (Thread.currentThread().getClass().getClassLoader() == null) {
+                Privileged.run(this);
+            } else {
+                detach();
+            }
             boolean stopped = this.stopped;
             if (stopped) {
                 failure = null;
@@ -126,16 +135,7 @@ final class Mapper {
             }
             if (failure instanceof ClosedByInterruptException) {
                 failure = null;
-                detached = true;
-                Thread helper = Lifetime.thread(this);
-                helper.setDaemon(true);
-                Mapper.helper = helper;
-                helper.start();
-                // join() would throw at once, and take the program's interrupt with it.
-                // Not for its end: on the way out it may need the lock that we hold.
-                while (!done && failure == null && helper.isAlive()) {
-                    Thread.yield();
-                }
+                detach();
             }
             if (!done) {
                 throw failure != null ? failure : new IOException("no mapping");
@@ -146,14 +146,31 @@ final class Mapper {
             }
         }
 
+        private void detach() {
+            detached = true;
+            begun = false;
+            Thread helper = Lifetime.thread(this);
+            helper.setDaemon(true);
+            Mapper.helper = helper;
+            helper.start();
+            // join() would throw at once where the program's thread is interrupted, and take its interrupt with it.
+            // Not for its end: on the way out it may need the lock that we hold.
+            while (!done && failure == null && helper.isAlive()) {
+                Thread.yield();
+            }
+        }
+
         @Override
         public void run() {
-            if (detached) {
+            if (detached && !begun) {
+                begun = true;
                 // Code of the JDK that is called from here may have been rewritten, and the lock of the file is taken.
                 ThreadState state = ProfilerRuntime.newState();
                 if (state != null) {
                     state.mode = ThreadState.OFF;
                 }
+                Privileged.run(this);
+                return;
             }
             boolean sound = false;
             try {
@@ -227,34 +244,53 @@ final class Mapper {
 
         private void create() throws IOException {
             if (leftover != null) {
-                Files.deleteIfExists(leftover);
+                leftover.delete();
             }
-            Set<OpenOption> options = new HashSet<OpenOption>();
-            options.add(StandardOpenOption.CREATE_NEW);
-            options.add(StandardOpenOption.READ);
-            options.add(StandardOpenOption.WRITE);
-            options.add(LinkOption.NOFOLLOW_LINKS);
-            FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
             for (int attempt = 1;; attempt++) {
                 String name = attempt == 1 ? stem + suffix : stem + "-" + attempt + suffix;
-                Path path = new File(name).getAbsoluteFile().toPath();
-                try {
-                    try {
-                        file.channel = FileChannel.open(path, options, mode);
-                    } catch (UnsupportedOperationException e) {
-                        // No POSIX permissions on this file system.
-                        file.channel = FileChannel.open(path, options);
-                    }
+                File path = new File(name).getAbsoluteFile();
+                FileChannel channel = Mapper.create(path);
+                if (channel != null) {
+                    file.channel = channel;
                     file.path = path;
                     leftover = path;
                     return;
-                } catch (FileAlreadyExistsException e) {
-                    if (attempt == 10000) {
-                        throw e;
-                    }
+                }
+                if (attempt == 10000) {
+                    throw new FileAlreadyExistsException(name);
                 }
             }
         }
+    }
+
+    /** A new file, which nobody else may read; null: there is one. */
+    private static FileChannel create(File path) throws IOException {
+        if (HAS_FILE_SYSTEM) {
+            return path.createNewFile() && path.setReadable(false, false) && path.setReadable(true) && path.setWritable(false, false)
+                && path.setWritable(true) ? open(path) : null;
+        }
+        Set<OpenOption> options = new HashSet<OpenOption>();
+        options.add(StandardOpenOption.CREATE_NEW);
+        options.add(StandardOpenOption.READ);
+        options.add(StandardOpenOption.WRITE);
+        options.add(LinkOption.NOFOLLOW_LINKS);
+        try {
+            FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+            try {
+                return FileChannel.open(path.toPath(), options, mode);
+            } catch (UnsupportedOperationException e) {
+                // No POSIX permissions on this file system.
+                return FileChannel.open(path.toPath(), options);
+            }
+        } catch (FileAlreadyExistsException e) {
+            return null;
+        }
+    }
+
+    @SuppressWarnings("resource") // it is closed with its channel
+    private static FileChannel open(File path) throws IOException {
+        return HAS_FILE_SYSTEM ? new RandomAccessFile(path, "rw").getChannel()
+            : FileChannel.open(path.toPath(), StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Null: there is no agent, or it cannot. */
@@ -267,8 +303,7 @@ final class Mapper {
         if (channel != null && channel.isOpen()) {
             return;
         }
-        FileChannel opened = FileChannel.open(
-            path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        FileChannel opened = open(path);
         // Any other buffer makes the JDK initialise sun.nio.ch.Util$BufferCache here. In a thread that is stopped meanwhile that fails, and no
         // channel of the program works from then on.
         ByteBuffer word = ByteBuffer.allocateDirect(8).order(ByteOrder.LITTLE_ENDIAN);

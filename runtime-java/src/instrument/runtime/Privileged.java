@@ -48,6 +48,15 @@ final class Privileged {
         return file[0];
     }
 
+    /** A system property; null: there is none, or it is not to be known. */
+    static String property(String key) {
+        try {
+            return System.getProperty(key);
+        } catch (SecurityException e) {
+            return null;
+        }
+    }
+
     /** The parent of a group; null: it has none, or is not to be known. */
     static ThreadGroup parent(final ThreadGroup group) {
         final ThreadGroup[] parent = new ThreadGroup[1];

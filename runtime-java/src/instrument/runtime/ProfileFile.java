@@ -87,7 +87,7 @@ final class ProfileFile {
                 // A child process may have been given all of our properties.
                 if (parts.length == 3 && Long.parseLong(parts[0]) == pid) {
                     long nonce = Long.parseLong(parts[1]);
-                    return mapper.join(new File(parts[2]).toPath(), nonce, Format.FILE_HEADER).asLongBuffer();
+                    return mapper.join(new File(parts[2]), nonce, Format.FILE_HEADER).asLongBuffer();
                 }
             }
         } catch (SecurityException e) {
@@ -283,6 +283,12 @@ final class ProfileFile {
                 // It stays: another recording joins this file, and reads as its continuation.
             }
         }
+    }
+
+    /** This copy of the recorder goes; the others go on. */
+    synchronized void leave() {
+        failed = true;
+        mapper.close();
     }
 
     /** ns since the file was made. */

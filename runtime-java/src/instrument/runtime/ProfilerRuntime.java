@@ -343,7 +343,7 @@ public final class ProfilerRuntime {
         if (Threads.configured()) {
             ThreadState state = Threads.newState(Thread.currentThread());
             state.mode = ThreadState.OFF;
-            LOCAL.set(state);
+            LOCAL.put(state);
         }
     }
 
@@ -355,14 +355,14 @@ public final class ProfilerRuntime {
         if (state != null) {
             Gate.count(state.session, 1);
             trial = state.session;
-            ownState = LOCAL.get();
+            ownState = LOCAL.state();
             ownFirst = first;
-            LOCAL.set(state);
+            LOCAL.put(state);
             state.owner = Owner.of(Thread.currentThread());
             first = state;
         } else {
             first = ownFirst;
-            LOCAL.set(ownState);
+            LOCAL.put(ownState);
             Gate.count(trial, -1);
         }
     }

@@ -24,10 +24,10 @@ final class Requests {
     private static final String SERVED_CLASS = ".servlet.http.HttpServletRequest";
 
     /** By the classes of requests; it is kept by those. */
-    private static final ClassValue<Requests> KNOWN = new ClassValue<Requests>() {
+    private static final ClassValue<Object> KNOWN = new ClassValue<Object>() {
         @Override
-        protected Requests computeValue(Class<?> type) {
-            return of(type);
+        protected Object computeValue(Class<?> type) {
+            return Copy.held(of(type));
         }
     };
 
@@ -45,7 +45,7 @@ final class Requests {
 
     /** Of a {@code java.net.http.HttpRequest}. */
     static ValueNames.Value made(Object request) {
-        Requests known = KNOWN.get(request.getClass());
+        Requests known = (Requests) Copy.of(KNOWN.get(request.getClass()));
         if (known.method == null || known.isServed) {
             return ValueKind.HTTP.unknown;
         }
@@ -55,7 +55,7 @@ final class Requests {
 
     /** Of a {@code HttpServletRequest}; null: it is none. */
     static ValueNames.Value served(Object request) {
-        Requests known = KNOWN.get(request.getClass());
+        Requests known = (Requests) Copy.of(KNOWN.get(request.getClass()));
         if (!known.isServed) {
             return null;
         }
