@@ -213,6 +213,7 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--record=bogus"], vec![], "trace"),
         (vec!["--timing=every:0"], vec![], "`every:0` is not `samples`, `auto`, `all` or `every:N`"),
         (vec!["--timing=every:4", "--record=trace"], vec![], "--timing every:4 is for --record tree"),
+        (vec!["--timing=samples", "--record=counts"], vec![], "--timing samples is for --record tree"),
         (
             vec!["--large-methods=wrap", "--transform=allocation"],
             vec![],

@@ -75,6 +75,7 @@ mod runtime_classes;
 mod runtime_modes;
 mod runtime_support;
 mod samples;
+mod samples_rewritten;
 mod selection;
 mod ship;
 mod spring;

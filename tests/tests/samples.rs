@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-fn class_path() -> String {
+pub(crate) fn class_path() -> String {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -84,6 +84,11 @@ pub(crate) fn truth(outcome: &Outcome) -> BTreeMap<String, f64> {
 
 /// Each phase has its time within four standard deviations of its number of samples, and not all are off to one side.
 pub(crate) fn agrees(outcome: &Outcome) -> Result<()> {
+    agrees_within(outcome, 1.0)
+}
+
+/// The same where so many samples are as good as one.
+pub(crate) fn agrees_within(outcome: &Outcome, of: f64) -> Result<()> {
     let profile = profile(outcome)?;
     let (samples, truth) = (samples(&profile)?, truth(outcome));
     assert_eq!(truth.len(), 10, "{}", outcome.stdout);
@@ -93,7 +98,7 @@ pub(crate) fn agrees(outcome: &Outcome) -> Result<()> {
     for (name, ns) in &truth {
         let found = samples[&format!("Phases.{name}")] as f64;
         let expected = ns / each;
-        let off = (found - expected) / expected.sqrt();
+        let off = (found - expected) / (of * expected).sqrt();
         ensure!(off.abs() < 4.0, "{name}: {found} of {all} samples of {each} ns, {ns} ns by itself");
         squares += off * off;
     }

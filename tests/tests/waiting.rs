@@ -58,9 +58,10 @@ impl Program {
     }
 
     /// Profiles of all ways to record it.
-    fn doors(&self, jdk: &Jdk) -> Result<[(&'static str, PathBuf); 3]> {
+    fn doors(&self, jdk: &Jdk) -> Result<[(&'static str, PathBuf); 4]> {
         Ok([
-            ("rewritten", self.rewritten(jdk, &[])?),
+            ("rewritten", self.rewritten(jdk, &["--timing", "auto"])?),
+            ("rewritten, samples", self.rewritten(jdk, &["--timing", "samples"])?),
             ("agent", self.under_the_agent(jdk, "timing=auto")?),
             ("samples", self.under_the_agent(jdk, "")?),
         ])

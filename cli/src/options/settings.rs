@@ -124,7 +124,7 @@ pub(crate) struct Opts {
     /// Where times come from: samples (default), auto, all, or every:N
     ///
     /// samples: a timer in the CPU time of each thread says where it runs, a thousand times a second, and whether that is the program or a probe.
-    /// No clock is read at calls, but at those that wait. It needs `instrument run` or `attach`; a rewritten jar by itself times calls as auto.
+    /// No clock is read at calls, but at those that wait. In a rewritten jar by itself, whose default is auto, a thread of the recorder looks at the others instead.
     ///
     /// auto times all long calls and some of the short ones, down to one in 64, so that reading the clock costs a few percent. every:N
     /// times the first 16 calls of each context and then one in N. Counts of calls are exact in each. Only with --record tree.
@@ -243,7 +243,7 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
         ids: opts.ids.or(ids),
         runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
         record,
-        timing: opts.timing.or(config.timing).unwrap_or(Timing::Samples),
+        timing: opts.timing.or(config.timing),
         roots,
         regions,
         own_calls: None,

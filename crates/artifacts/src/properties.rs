@@ -12,7 +12,10 @@ pub fn properties(name: &str, settings: &Settings, launcher: bool) -> NewEntry {
     let record = settings.record.word();
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
-    let mut text = format!("name={name}\nrecord={record}\ntiming={}\n", settings.timing);
+    let mut text = format!("name={name}\nrecord={record}\n");
+    if let Some(timing) = settings.timing {
+        text += &format!("timing={timing}\n");
+    }
     text += &format!("selection={}\n", escape(&settings.selection().to_string()));
     if launcher {
         text += "launcher=true\n";

@@ -105,8 +105,9 @@ pub struct Settings {
     pub runtime: Runtime,
     /// What the program records.
     pub record: Record,
-    /// Where the times of a tree come from.
-    pub timing: Timing,
+    /// Where the times of a tree come from, if that was asked for; else from samples.
+    #[serde(serialize_with = "or_samples")]
+    pub timing: Option<Timing>,
     /// Only what these methods call is recorded; empty: everything.
     #[serde(rename = "root")]
     pub roots: Vec<String>,
@@ -226,8 +227,10 @@ impl Settings {
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
-        if self.timing != Timing::Samples && ![Record::Tree, Record::Off].contains(&self.record) {
-            return Err(usage(format!("--timing {} is for --record tree", self.timing)));
+        if let Some(timing) = self.timing
+            && ![Record::Tree, Record::Off].contains(&self.record)
+        {
+            return Err(usage(format!("--timing {timing} is for --record tree: leave it out")));
         }
         for root in &self.roots {
             MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;
@@ -253,6 +256,10 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+fn or_samples<S: serde::Serializer>(timing: &Option<Timing>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&timing.unwrap_or(Timing::Samples), serializer)
 }
 
 fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::Ok, S::Error> {

@@ -152,7 +152,7 @@ impl SampleRate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Timing {
-    /// Samples of the threads' CPU time; calls that wait are timed. Without the agent's sampler as `Auto`.
+    /// Samples of the threads' CPU time; calls that wait are timed.
     Samples,
     /// As many calls are timed as their length allows: long ones all, short ones seldom.
     Auto,

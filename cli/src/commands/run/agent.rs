@@ -202,7 +202,9 @@ impl Agent {
             options.push((key, text.to_owned()));
         }
         options.push((keys::RECORD, settings.record.word().to_owned()));
-        options.push((keys::TIMING, settings.timing.to_string()));
+        if let Some(timing) = settings.timing {
+            options.push((keys::TIMING, timing.to_string()));
+        }
         Ok(keys::join(&options))
     }
 }

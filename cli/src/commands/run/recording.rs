@@ -166,8 +166,11 @@ impl Opts {
         if ![Record::Tree, Record::Off].contains(&settings.record) {
             return Err(usage("--cpu: CPU time is recorded with --record tree, not with counts or trace"));
         }
-        if matches!(settings.timing, Timing::Every(_)) {
-            return Err(usage("--cpu: CPU time is read at every call; leave out --timing every:N, or --cpu"));
+        if let Some(timing @ (Timing::Every(_) | Timing::Samples)) = settings.timing {
+            let how = if timing == Timing::Samples { timing.to_string() } else { "every:N".to_owned() };
+            return Err(usage(format!(
+                "--cpu: CPU time is read at every call; leave out --timing {how}, or --cpu"
+            )));
         }
         Ok(())
     }

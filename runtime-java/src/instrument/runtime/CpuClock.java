@@ -3,9 +3,9 @@ package instrument.runtime;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** CPU time of the current thread. Loaded only if it is asked for: java.management may be absent. */
+/** CPU time of threads. Loaded only if it is asked for: java.management may be absent. */
 final class CpuClock {
-    private static ThreadMXBean threads;
+    private static volatile ThreadMXBean threads;
     private static boolean complained;
 
     private CpuClock() {}
@@ -38,20 +38,31 @@ final class CpuClock {
         return measures;
     }
 
-    /** In ns. */
+    /** Of the current thread, in ns. */
     static long now() {
         return threads.getCurrentThreadCpuTime();
+    }
+
+    /** Of a thread by its number, in ns; -1: it has ended. */
+    static long of(long thread) {
+        return threads.getThreadCpuTime(thread);
+    }
+
+    /** Whether it was {@link #start started}. */
+    static boolean isOpen() {
+        return threads != null;
     }
 
     /** What fails to link fails here. */
     private static final class Access {
         static void open() {
-            threads = ManagementFactory.getThreadMXBean();
-            if (!threads.isCurrentThreadCpuTimeSupported()) {
+            ThreadMXBean all = ManagementFactory.getThreadMXBean();
+            if (!all.isCurrentThreadCpuTimeSupported()) {
                 throw new UnsupportedOperationException("the virtual machine does not measure it");
             }
-            threads.setThreadCpuTimeEnabled(true);
-            threads.getCurrentThreadCpuTime();
+            all.setThreadCpuTimeEnabled(true);
+            all.getCurrentThreadCpuTime();
+            threads = all;
         }
     }
 }

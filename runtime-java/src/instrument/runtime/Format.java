@@ -167,7 +167,7 @@ final class Format {
     // Of a SAMPLES tree.
     /** Calls that were timed and have ended. */
     static final int SAMPLES_TIMED = 13;
-    /** Samples of the context itself. The agent writes them. */
+    /** Samples of the context itself. Whoever samples writes them. */
     static final int NODE_SAMPLES = 14;
     // Of an ESTIMATED tree.
     static final int ESTIMATE_TIMED = 7;
@@ -192,9 +192,17 @@ final class Format {
     static final int REGION_MAX = 6;
     static final int REGION_LEFT = 7;
 
-    // Words of a THREAD_SAMPLES region. All but the first belong to the agent.
+    // Words of a THREAD_SAMPLES region. All but the mark belong to whoever samples.
     static final int SAMPLES_LENGTH = 128;
+    static final int SAMPLES_PERIOD = 2;
+    static final int SAMPLES_SOURCE = 3;
     static final int MARK = 8;
+    static final int SAMPLES_CPU = 9;
+    static final int SAMPLES_IN_PROBES = 10;
+    static final int SAMPLES_IN_NO_CALL = 11;
+    static final int SAMPLES_UNKNOWN = 12;
+    /** CPU time of the sampler itself. */
+    static final int SAMPLES_HANDLER = 14;
     /** The first word that adds up, and the one behind the last. */
     static final int SAMPLES_SUMS = 9;
     static final int SAMPLES_END = 16;

@@ -38,6 +38,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     private static final int BEAT = 1;
     private static final int CALIBRATE = 2;
     private static final int BURSTS = 3;
+    private static final int SAMPLE = 4;
     /** ms after the start: most of what starts a program is over, and what was killed before has hardly a time worth correcting. */
     private static final int LATER = 5000;
     /** The same under the agent, where somebody may wait for the figures: {@code --budget} goes by them. */
@@ -66,11 +67,14 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
         if (settings.burst > 0) {
             later.add(new Lifetime(file, settings, BURSTS));
         }
+        if (samples(settings)) {
+            later.add(new Lifetime(file, settings, SAMPLE));
+        }
         if (settings.calibrate > 0) {
             later.add(new Lifetime(file, settings, CALIBRATE));
         }
         final Lifetime atEnd = new Lifetime(file, settings, HOOK);
-        prepare();
+        prepare(settings);
         try {
             Privileged.run(new Runnable() {
                 @Override
@@ -114,9 +118,20 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     }
 
     /** What is done at the end loads no class: the files that they are in may be gone by then, and their loader closed. */
-    private static void prepare() {
-        Threads.markEnded();
+    private static void prepare(Settings settings) {
+        markEnded(settings);
         Calibration.prepare();
+    }
+
+    private static boolean samples(Settings settings) {
+        return settings.samples && !Samples.areOfAgent();
+    }
+
+    private static void markEnded(Settings settings) {
+        Threads.markEnded();
+        if (samples(settings)) {
+            Sampler.finish();
+        }
     }
 
     /** The recording ends before the virtual machine does: takes back what {@link #start} has left. */
@@ -219,7 +234,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
                 return;
             }
             try {
-                Threads.markEnded();
+                markEnded(atEnd.settings);
                 Lines.write(atEnd.file);
                 atEnd.file.leave();
             } finally {
@@ -232,7 +247,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     @Override
     public void accept(int before) {
         file.clock(Format.SHUTDOWN);
-        Threads.markEnded();
+        markEnded(settings);
         if (before == 0) {
             measure(file, settings);
         }
@@ -244,6 +259,10 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     public void run() {
         if (task == HOOK) {
             accept(0);
+            return;
+        }
+        if (task == SAMPLE) {
+            Sampler.run(session);
             return;
         }
         try {
@@ -270,6 +289,8 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
                 return settings.snapshot * 1000 * MS;
             case BURSTS:
                 return burst();
+            case SAMPLE:
+                return Sampler.step(session);
             default:
                 return calibrate();
         }

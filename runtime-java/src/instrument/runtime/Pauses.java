@@ -116,9 +116,7 @@ final class Pauses {
                 }
             }
             ThreadState.recording++;
-            if (Samples.areAvailable()) {
-                Samples.pause(on);
-            }
+            Samples.pauseAll(on);
         }
     }
 

@@ -2,9 +2,9 @@ package instrument.runtime;
 
 /**
  * Where the CPU time of threads goes, by samples: a timer in each thread's CPU time interrupts it, and a signal handler of the agent adds one to a word of the thread's
- * current context, unless the processor is in a probe. No clock is read at calls.
+ * current context, unless the processor is in a probe. Without the agent {@link Sampler} does it. No clock is read at calls.
  *
- * <p>What the handler has to know of a thread is one word, the <em>mark</em>: the number of the current node, and whether a probe runs. The probes of {@link TreeState} write it, at
+ * <p>What either has to know of a thread is one word, the <em>mark</em>: the number of the current node, and whether a probe runs. The probes of {@link TreeState} write it, at
  * their beginning and at their end. Where compiled code of the recorder lies the handler knows by itself.
  */
 final class Samples {
@@ -25,20 +25,56 @@ final class Samples {
     }
 
     static boolean areAvailable() {
+        return areOfAgent() || Sampler.isPossible();
+    }
+
+    /** Whether the agent has a sampler: else it is a thread of the recorder. */
+    static boolean areOfAgent() {
         return told != null;
     }
 
     /** For the profile: lines of KEY=VALUE. */
     static String properties() {
-        return told;
+        return told != null ? told : "samples.source=thread\nsamples.period=" + Sampler.PERIOD + "\nsamples.probes=mark\n";
     }
 
-    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one. */
-    static native void begin(long region, long nodes, boolean isVirtual);
+    /** What of the current thread is sampled from now on; null: it is the agent that samples it, or nobody does. */
+    static Sampled begin(Thread thread, Words words, Region region, boolean isVirtual) {
+        if (areOfAgent()) {
+            begin(words.place(region.base), words.place(0), isVirtual);
+        } else if (!isVirtual) {
+            // Nobody can tell the CPU time of a virtual thread.
+            Sampled sampled = new Sampled(thread, words, region.base);
+            Sampler.add(sampled);
+            return sampled;
+        }
+        return null;
+    }
 
     /** Whether samples are of what is not recorded. */
-    static native void pause(boolean on);
+    static void pauseAll(boolean on) {
+        if (areOfAgent()) {
+            pause(on);
+        } else {
+            Sampler.pause(on);
+        }
+    }
 
-    /** No thread is sampled any more. When this returns no handler writes into the file. */
-    static native void end();
+    /** No thread is sampled any more. When this returns nobody writes samples into the file. */
+    static void endAll() {
+        if (areOfAgent()) {
+            end();
+        } else {
+            Sampler.end();
+        }
+    }
+
+    // ---- what the agent registers ----
+
+    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one. */
+    private static native void begin(long region, long nodes, boolean isVirtual);
+
+    private static native void pause(boolean on);
+
+    private static native void end();
 }

@@ -49,9 +49,7 @@ final class Session {
                 break;
             }
         }
-        if (Samples.areAvailable()) {
-            Samples.end();
-        }
+        Samples.endAll();
         number++;
         if (JavaThreads.on) {
             JavaThreads.on = false;

@@ -106,9 +106,9 @@ final class Settings {
         record = readRecord(find("record"));
         limit = readLimit(find("limit"), record == TRACE ? TRACE_LIMIT : Long.MAX_VALUE);
         cpu = record == TREE && "true".equals(find("cpu"));
-        String timing = record == TREE ? find("timing") : "all";
-        samples = readsSamples(timing, cpu);
-        sampled = samples ? 1 : readTiming(timing, cpu);
+        String timing = find("timing");
+        samples = readsSamples(timing, record == TREE, cpu);
+        sampled = samples || record != TREE ? 1 : readTiming(timing, cpu);
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
         keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
@@ -177,12 +177,16 @@ final class Settings {
         return TREE;
     }
 
-    /** Whether times come from samples: where there is a sampler, unless something else is asked for. */
-    private static boolean readsSamples(String value, boolean cpu) {
-        if ("samples".equals(outside("timing")) && !cpu && !Samples.areAvailable()) {
-            Log.say("instrument.timing=samples needs the agent of `instrument run`; timing automatically");
+    /** Whether times come from samples: those of a tree if the agent samples, unless something else is asked for; without the agent if that is asked for. */
+    private static boolean readsSamples(String value, boolean tree, boolean cpu) {
+        boolean asked = value != null && value.equals("samples");
+        String hindrance = !tree ? "is for instrument.record=tree"
+            : cpu ? "excludes instrument.cpu=true, which reads the CPU time at every call"
+            : !Samples.areAvailable() ? "needs the module java.management" : null;
+        if (asked && hindrance != null) {
+            Log.say("instrument.timing=samples " + hindrance + "; it has no effect");
         }
-        return (value == null || value.equals("samples")) && !cpu && Samples.areAvailable();
+        return (asked || value == null && Samples.areOfAgent()) && hindrance == null;
     }
 
     /** CPU time is read at every call: then all of them are timed unless the user says otherwise. */

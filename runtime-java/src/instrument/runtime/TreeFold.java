@@ -60,9 +60,9 @@ final class TreeFold {
         if (from.samples == null) {
             return;
         }
-        // Period and source, which are those of all.
-        to.samples.put(2, from.samples.get(2));
-        to.samples.put(3, from.samples.get(3));
+        // Those of all.
+        to.samples.put(Format.SAMPLES_PERIOD, from.samples.get(Format.SAMPLES_PERIOD));
+        to.samples.put(Format.SAMPLES_SOURCE, from.samples.get(Format.SAMPLES_SOURCE));
         for (int word = Format.SAMPLES_SUMS; word < Format.SAMPLES_END; word++) {
             Journal.move(to, to.samples, word, from.samples.get(word), from.samples, word);
         }

@@ -44,8 +44,8 @@ final class TreeState extends ThreadState {
     private int guess;
     /** Index of the word that it was read from; 0: nowhere. */
     private int guessAt;
-    /** Index of the word that tells the sampler where this thread is: see {@link Samples}. */
-    private int mark;
+    /** Place of the word that tells the sampler where this thread is: see {@link Samples}. Not an index: a probe says as early as it can that it runs. */
+    private long mark;
     /** From here on a frame is not for the fast path. */
     private int limit;
     /** End of the stack. */
@@ -59,6 +59,8 @@ final class TreeState extends ThreadState {
     TreeNodes nodes;
     /** What samples met in no context; null: times do not come from samples. */
     Region samples;
+    /** What {@link Sampler} knows of it; null: it does not look here. */
+    private Sampled sampled;
     private TreeContexts contexts;
     /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
     private int lowestDeeper = Integer.MAX_VALUE;
@@ -109,7 +111,7 @@ final class TreeState extends ThreadState {
         }
         Words words = this.words;
         if (SAMPLES) {
-            words.put(mark, current | Samples.PROBE);
+            Words.put(words, mark, current | Samples.PROBE);
         }
         int top = sp & INDEX;
         if (top >= limit) {
@@ -137,7 +139,7 @@ final class TreeState extends ThreadState {
         entered(at, next);
         words.put(top + 1, SAMPLES || SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
         if (SAMPLES) {
-            words.put(mark, node);
+            Words.put(words, mark, node);
         }
         return true;
     }
@@ -157,7 +159,7 @@ final class TreeState extends ThreadState {
     @Override
     void endOfProbe() {
         if (SAMPLES && samples != null) {
-            words.put(mark, mode == STOPPED ? Samples.LOST : current);
+            Words.put(words, mark, mode == STOPPED ? Samples.LOST : current);
         }
     }
 
@@ -255,7 +257,7 @@ final class TreeState extends ThreadState {
         long now = SAMPLED || SAMPLES ? 0 : Clock.now();
         Words words = this.words;
         if (SAMPLES) {
-            words.put(mark, current | Samples.PROBE);
+            Words.put(words, mark, current | Samples.PROBE);
         }
         int top = sp - 2 & INDEX;
         long frame = words.get(top);
@@ -283,7 +285,7 @@ final class TreeState extends ThreadState {
         int below = (int) words.get(top - 2 & INDEX);
         current = below;
         if (SAMPLES) {
-            words.put(mark, below);
+            Words.put(words, mark, below);
         }
         return true;
     }
@@ -611,7 +613,7 @@ final class TreeState extends ThreadState {
         return nodes.find(TreeNodes.key(current, id + 1)) == 0;
     }
 
-    // The words of a node from here on are what the end of a call changes, but for the followers, which are a guess, and the samples, which the agent writes.
+    // The words of a node from here on are what the end of a call changes, but for the followers, which are a guess, and the samples, which others write.
     private static final int UNDO_FROM = 2;
     private static final int UNDO = 3 + Format.NODE_WORDS - UNDO_FROM;
 
@@ -924,7 +926,7 @@ final class TreeState extends ThreadState {
         if (samples == null) {
             return false;
         }
-        mark = samples.base + Format.MARK;
+        mark = words.place(samples.base + Format.MARK);
         // Not in the handler: a full disk ends the process that writes to a new page.
         samples.touch();
         if (kind != Format.FREE) {
@@ -936,13 +938,21 @@ final class TreeState extends ThreadState {
     @Override
     void attached() {
         if (SAMPLES) {
-            Samples.begin(words.place(samples.base), words.place(0), isVirtual);
+            sampled = Samples.begin(Thread.currentThread(), words, samples, isVirtual);
+        }
+    }
+
+    /** From here on nobody writes samples. */
+    private void endSamples() {
+        if (sampled != null) {
+            sampled.leave();
         }
     }
 
     @Override
     void releaseRegions() {
         if (SAMPLES) {
+            endSamples();
             Threads.file.release(samples);
         }
         Threads.file.release(tree);
@@ -952,6 +962,7 @@ final class TreeState extends ThreadState {
 
     @Override
     boolean foldInto(ThreadState sum) {
+        endSamples();
         return new TreeFold(this, (TreeState) sum).run();
     }
 
