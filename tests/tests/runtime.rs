@@ -383,7 +383,7 @@ fn settings() {
     let run = Run::new(jvm, &["calls"]).jvm_args(&["-Dinstrument.record=everything"]).ok();
     assert_eq!(
         run.stderr,
-        "instrument: unknown instrument.record=everything (tree, trace, counts or off); recording a tree\n"
+        "instrument: unknown instrument.record=everything (tree, trace, counts or off; under the agent samples, too); recording a tree\n"
     );
     assert_eq!(run.profiles(), 1);
 }

@@ -51,9 +51,10 @@ pub fn is_sampled(model: &Arcflow) -> bool {
     model.resource("samples").is_some() && model.resource(RUNNING).is_some()
 }
 
-/// Whether calls were counted: where only stacks were sampled, no context was ever seen to be entered.
+/// Whether calls were counted: where only stacks were sampled, no context was ever seen to be entered. Without any context there were none.
 pub fn counts_calls(model: &Arcflow) -> bool {
-    !is_sampled(model) || model.nodes().iter().any(|node| node.kind == Kind::Method && node.n > 0)
+    let mut methods = model.nodes().iter().filter(|node| node.kind == Kind::Method).peekable();
+    !is_sampled(model) || methods.peek().is_none() || methods.any(|node| node.n > 0)
 }
 
 /// The names of running and waiting time.

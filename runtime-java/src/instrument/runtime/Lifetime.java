@@ -2,6 +2,7 @@ package instrument.runtime;
 
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -198,6 +199,10 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
             Constructor<Thread> plain = Thread.class.getConstructor(
                 ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
             return plain.newInstance(null, task, "instrument", Long.valueOf(0), Boolean.FALSE);
+        } catch (InvocationTargetException e) {
+            if (ThreadStop.is(e.getCause())) {
+                throw (Error) e.getCause();
+            }
         } catch (Exception e) {
             // Java 8.
         }

@@ -155,8 +155,17 @@ final class Mapper {
             helper.start();
             // join() would throw at once where the program's thread is interrupted, and take its interrupt with it.
             // Not for its end: on the way out it may need the lock that we hold.
+            Error death = null;
             while (!done && failure == null && helper.isAlive()) {
-                Thread.yield();
+                try {
+                    Thread.yield();
+                } catch (Error e) {
+                    // Whoever is stopped waits all the same: the file is the helper's until it is done.
+                    death = e;
+                }
+            }
+            if (death != null) {
+                throw death;
             }
         }
 
