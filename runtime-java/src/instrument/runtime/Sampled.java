@@ -3,8 +3,8 @@ package instrument.runtime;
 import java.lang.ref.WeakReference;
 
 /**
- * A thread that {@link Sampler} looks at. A sample is counted only while the thread runs, and as many as periods of its CPU time have passed: so a thread that waits
- * has none, and looks that come late weigh more.
+ * A thread that {@link Sampler} looks at. A look is a sample only while the thread runs: so one that waits has none. Each sample stands for the same part of
+ * the thread's CPU time, also where looks come late: one that stood for more would make few looks appear as certain as many.
  *
  * <p>Whether a thread runs is not to be asked for; but if it does its CPU time advances between two questions. Other threads read the mark without any
  * order: it is one word, which has what belongs together.
@@ -35,8 +35,6 @@ final class Sampled {
     private long asked;
 
     // Of the thread that looks.
-    /** CPU time for which there were no samples yet. */
-    private long owed;
     private long lastMark;
     /** Looks before the thread is asked again. */
     private int rest;
@@ -49,8 +47,6 @@ final class Sampled {
         id = number == Owner.NOBODY ? thread.getId() : number;
         this.words = words;
         this.region = region;
-        // The phase differs from thread to thread.
-        owed = (id * 0x9E3779B97F4A7C15L >>> 33) % Sampler.PERIOD;
         put(Format.SAMPLES_PERIOD, Sampler.PERIOD);
         put(Format.SAMPLES_SOURCE, SOURCE_THREAD);
     }
@@ -77,14 +73,11 @@ final class Sampled {
         if (isPaused || before == 0) {
             return true;
         }
-        owed += ran;
         mark = words.get(region + Format.MARK);
         if (canRun && ran > 0 && (isAlone || 100 * ran >= ALWAYS * (asked - since) || CpuClock.of(id) > cpu)) {
             rest = 0;
             nextRest = 0;
-            long samples = owed / Sampler.PERIOD;
-            owed -= samples * Sampler.PERIOD;
-            return count(mark, samples);
+            return count(mark);
         }
         nextRest = Math.min(2 * nextRest + 1, LONGEST_REST);
         rest = nextRest;
@@ -119,19 +112,19 @@ final class Sampled {
         return true;
     }
 
-    private synchronized boolean count(long mark, long samples) {
+    private synchronized boolean count(long mark) {
         if (hasLeft) {
             return false;
         }
         int node = (int) mark & Format.NODE_MASK;
         if ((mark & Samples.PROBE) != 0) {
-            add(region + Format.SAMPLES_IN_PROBES, samples);
+            add(region + Format.SAMPLES_IN_PROBES, 1);
         } else if ((mark & Samples.LOST) != 0) {
-            add(region + Format.SAMPLES_UNKNOWN, samples);
+            add(region + Format.SAMPLES_UNKNOWN, 1);
         } else if (node == 0) {
-            add(region + Format.SAMPLES_IN_NO_CALL, samples);
+            add(region + Format.SAMPLES_IN_NO_CALL, 1);
         } else {
-            add(TreeNodes.place(node) + Format.NODE_SAMPLES, samples);
+            add(TreeNodes.place(node) + Format.NODE_SAMPLES, 1);
         }
         return true;
     }
