@@ -73,6 +73,7 @@ fn what_readme_and_book_name_exists() {
         for code in text.split('`').skip(1).step_by(2).filter(|code| !code.contains('\n')) {
             if code.contains("cargo")
                 || code.starts_with("java ")
+                || code.starts_with("bench/")
                 || code.contains("patch-module")
                 || code.contains("module-path")
             {

@@ -22,8 +22,8 @@ import java.util.Set;
 /**
  * Everything done to the file itself: exclusive creation, growth by real zeros (a hole in a mapped file would be a bus
  * error on a full disk), mapping. A mapping reaches far behind the end of the file; what lies there is not touched before the file has grown. A channel is closed when the thread that uses it is interrupted; such an operation is
- * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched. It asks the thread that uses it whether it
- * is interrupted: where that calls the program's code, a thread of our own does everything. Nor is a file system asked that the program has brought.
+ * done again on a thread of our own, so that the program's thread keeps its interrupt status, untouched. So is one that a thread of the program's own
+ * class has made fail, which the channel asks whether it is interrupted. A file system that the program has brought is not asked.
  */
 final class Mapper {
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(1 << 16);
@@ -44,7 +44,7 @@ final class Mapper {
         nonce = value;
     }
 
-    /** Maps for a thread that is interrupted, or of the program's own class, which waits for it and may hold the lock of all threads; null: there was none. */
+    /** Maps for a thread that is interrupted, or throws when it is asked, which waits for it and may hold the lock of all threads; null: there was none. */
     static volatile Thread helper;
 
     /** Creates {@code stem.suffix}, or {@code stem-2.suffix} and so on, and maps its first bytes. Never follows a link. */
@@ -104,6 +104,8 @@ final class Mapper {
         /** On a thread of its own. */
         private boolean detached;
         private boolean begun;
+        /** What is no failure of a file. */
+        private boolean threw;
         private File leftover;
         private volatile boolean done;
         private volatile MappedByteBuffer mapped;
@@ -122,18 +124,19 @@ final class Mapper {
         }
 
         void finish() throws IOException {
-            // The methods of the JDK's own threads do what they say.
-            if (Thread.currentThread().getClass().getClassLoader() == null) {
-                Privileged.run(this);
-            } else {
-                detach();
-            }
+            boolean isOwn = here();
             boolean stopped = this.stopped;
             if (stopped) {
                 failure = null;
-                Privileged.run(this);
+                this.stopped = false;
+                isOwn = here();
+                if (this.stopped && Thread.currentThread().getClass().getClassLoader() != null) {
+                    // Twice: nobody stops the thread, but its own class throws.
+                    stopped = false;
+                    isOwn = false;
+                }
             }
-            if (failure instanceof ClosedByInterruptException) {
+            if (!isOwn || failure instanceof ClosedByInterruptException) {
                 failure = null;
                 detach();
             }
@@ -143,6 +146,19 @@ final class Mapper {
             Error death = stopped ? ThreadStop.again() : null;
             if (death != null) {
                 throw death;
+            }
+        }
+
+        /** On this thread. False: code of the program, which a channel calls to know whether the thread is interrupted, has thrown something. */
+        private boolean here() {
+            try {
+                Privileged.run(this);
+                return !threw || Thread.currentThread().getClass().getClassLoader() == null;
+            } catch (Error e) {
+                if (ThreadStop.is(e) || Thread.currentThread().getClass().getClassLoader() == null) {
+                    throw e;
+                }
+                return false;
             }
         }
 
@@ -210,6 +226,7 @@ final class Mapper {
                 stopped = true;
                 failure = new IOException(e.toString());
             } catch (RuntimeException e) {
+                threw = true;
                 failure = new IOException(e.toString());
             } catch (OutOfMemoryError e) {
                 failure = new IOException(e.toString());
