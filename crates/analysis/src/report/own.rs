@@ -91,7 +91,10 @@ impl Own {
             }
             return Ok(Own { patterns, how, is_told, methods, all: false });
         }
-        let all = !names.iter().any(|name| !is_of_library(name) && value_kind(name).is_none());
+        // What no class has, as class loading, is nobody's own.
+        let is_own =
+            |name: &&str| !is_of_library(name) && value_kind(name).is_none() && !name.starts_with('(');
+        let all = !names.iter().any(is_own);
         let how = if all { "all that was recorded" } else { "what is in no known library" };
         Ok(Own { patterns: Vec::new(), how, is_told: false, methods: Methods::default(), all })
     }
@@ -108,7 +111,7 @@ impl Own {
 
     /// Whether a method is.
     pub(crate) fn fits(&self, kind: Kind, name: &str) -> bool {
-        if kind != Kind::Method || value_kind(name).is_some() || is_generated(name) {
+        if kind != Kind::Method || value_kind(name).is_some() || is_generated(name) || name.starts_with('(') {
             return false;
         }
         match self.patterns.is_empty() {
@@ -213,5 +216,13 @@ mod tests {
         assert!(!given.fits(Kind::Thread, "com.acme.Till.add(I)V"));
         let (library, _) = own("org.apache.A.a()V;java.B.b()V 3\n", &[]);
         assert!(library.fits(Kind::Method, "org.apache.A.a()V"), "all of it is one library");
+    }
+
+    #[test]
+    fn a_program_that_is_a_library_is_its_own() {
+        let (own, _) = own("org.eclipse.jdt.Main.main();(class loading) 1\n", &[]);
+        assert!(own.fits(Kind::Method, "org.eclipse.jdt.Main.main()"));
+        assert!(!own.fits(Kind::Method, "(class loading)"));
+        assert_eq!(own.how, "all that was recorded");
     }
 }
