@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use crate::machine::root;
-use crate::{agent, subject};
+use crate::{agent, shared, subject};
 
 const ATTEMPTS: u32 = 4;
 
@@ -56,6 +56,8 @@ impl Builds {
         let version = format!("{}-test-{process}-{number}", env!("CARGO_PKG_VERSION"));
         let plugins: Vec<String> = plugins.iter().map(|&plugin| plugin.to_owned()).collect();
         let builds = Builds { folder: tempfile::tempdir()?, version, plugins };
+        // Two that install at once break the list of versions in the local repository, for everybody from then on.
+        let _lock = shared::lock("maven-install")?;
         for plugin in &builds.plugins {
             let folder = builds.folder.path().join(plugin);
             builds.copy(&root().join("plugins").join(plugin), &folder)?;

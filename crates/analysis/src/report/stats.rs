@@ -121,7 +121,10 @@ fn of_samples<'a>(model: &'a Arcflow, calls: &'a HashMap<String, CallTimes>) -> 
                 total.filter(|&total| met > 0 && total > 0.0).map(|total| total / met as f64),
                 known.deviation().filter(|_| known.timed > 0),
                 None,
-                sum.and_then(|sum| uncertain.cum(sum)).map(|error| error.total()),
+                // Calls within calls may add up to more than all there is: then it is no share, and has no interval.
+                sum.and_then(|sum| uncertain.cum(sum))
+                    .map(|error| error.total())
+                    .filter(|&error| error >= 0.0),
                 sum.and(waiting.as_ref()).map(|waiting| waiting.get(name).copied().unwrap_or(0.0)),
             ],
         }
