@@ -58,7 +58,7 @@ fn holder(screen: &Screen<'_>, file: &ProfileFile, monitor: &Monitor, of: &Monit
     let longest = of.owners.iter().max_by(|a, b| a.1.ns.cmp(&b.1.ns).then(b.0.cmp(a.0)));
     let owner = longest.map_or(0, |(owner, _)| *owner);
     let Some(thread) = file.profile.java_thread(monitor.copy, owner).filter(|_| owner != 0) else {
-        return "a thread holds of which nothing is known (--owners all tells more)".to_owned();
+        return "an unknown thread holds (record with --owners all to see it)".to_owned();
     };
     let name = plain_name(thread);
     let does = busiest(screen, name).map_or_else(String::new, |method| format!(" (mostly in {method})"));
