@@ -59,10 +59,10 @@ fn check_report(profile: &Path) -> Result<()> {
     let own: Vec<_> = own.skip_while(|line| !line.ends_with("  method")).skip(1).take(10).collect();
     let is_there = |method: &str| own.iter().any(|line| line.contains(method));
     ensure!(own.iter().all(|line| line.ends_with(')')), "{screen:#?}");
-    for method in ["ShopController.items(", "ShopController.order(", "ShopController.receipt("] {
-        ensure!(is_there(method), "no {method}) in {screen:#?}");
+    // What takes clearly more time itself than the tenth; handlers of requests have little of their own.
+    for method in ["ShopService.checksum(", "ItemRepository.", "OrderRepository."] {
+        ensure!(is_there(method), "no {method} in {screen:#?}");
     }
-    ensure!(is_there("ItemRepository."), "no method of a repository in {screen:#?}");
     let left = text.lines().find(|line| line.starts_with("left out ")).context("nothing is left out")?;
     ensure!(left.contains("org.springframework.boot.loader.**"), "{left}");
     Ok(())
