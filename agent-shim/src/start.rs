@@ -225,7 +225,8 @@ fn clock(wanted: Option<Clock>) -> Option<Pair> {
 
 /// `app` for `lib/app.jar --verbose`, `Main` for `com.acme.Main` and `m/com.acme.Main`.
 fn program_name(command: &str) -> Option<String> {
-    let word = program::word(command)?;
+    let directory = std::env::current_dir().unwrap_or_default();
+    let word = program::word(command, directory.to_str().unwrap_or_default())?;
     let name = match word.strip_suffix(".jar").or_else(|| word.strip_suffix(".java")) {
         Some(path) => Path::new(path).file_name()?.to_str()?,
         None => word.rsplit(['.', '/']).next()?,

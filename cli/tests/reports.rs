@@ -22,6 +22,23 @@ fn profile(calls: u32, ns: u64) -> Vec<u8> {
     writer.finish()
 }
 
+/// A tree that is deeper than readers of JSON go.
+#[test]
+fn a_tree_can_be_a_list() {
+    let dir = Dir::new();
+    let names: Vec<String> = (0..3000).map(|level| format!("m{level}")).collect();
+    dir.write("deep", format!("{} 7\nm0;other 2\n", names.join(";")));
+    let json = dir.line("xtree --json --flat deep").expect(0).json();
+    let contexts = json["contexts"].as_array().unwrap();
+    let at = |name: &str| contexts.iter().position(|context| context["name"] == name).unwrap();
+    for pair in names.windows(2) {
+        assert_eq!(contexts[at(&pair[1])]["parent"], at(&pair[0]), "{pair:?}");
+    }
+    assert_eq!(contexts[at("other")]["parent"], at("m0"));
+    assert!(contexts[0]["parent"].is_null() && json["tree"].is_null());
+    dir.line("xtree --flat deep").says(2, &["--json"]);
+}
+
 #[track_caller]
 fn last_words(run: &Run, words: &[&str]) {
     let found: Vec<_> = run.stdout.lines().map(|line| line.split_whitespace().last().unwrap_or("")).collect();

@@ -29,6 +29,9 @@ pub(crate) struct Opts {
     /// --focus: only calls that are made within methods that match, at any depth; several: the outermost first
     #[arg(long, value_name = "PATTERN", requires = "focus")]
     within: Vec<String>,
+    /// --json: a list of contexts, each with the place of its caller in it; readers such as jq and Python refuse trees that are deep
+    #[arg(long, requires = "json")]
+    flat: bool,
     /// Show several contexts as one [default: all; for --json and --csv none]
     ///
     /// Methods that call themselves become one context; in text, a chain of methods that called only the next becomes one line.
@@ -63,7 +66,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let focus = calls_of(&methods);
     let strict = opts.view.session.strict;
     view::print(&opts.view.print, opts.depth, &session, strict, talk, |out, session, _, options| {
-        let mut options = Options { ..*options };
+        let mut options = Options { flat: opts.flat, ..*options };
         if !methods.is_empty() {
             options.focus = Some(&focus);
             options.within = &outer;

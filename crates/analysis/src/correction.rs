@@ -8,12 +8,14 @@
 //! | `not-calibrated` | the profile has no calibration: it was switched off, or the program ended or was killed before |
 //! | `too-few-rounds` | fewer undisturbed rounds than the recorder needs |
 //! | `scattered-rounds` | the rounds differ by more than [`MOST_SPREAD`] of the cost |
+//! | `clock` | the clock of the recording and the virtual machine's were apart by more than [`MOST_DRIFT`] of the run |
 //! | `bytecodes` | executed instructions were counted, in the middle of calls: no calibration knows how often |
 //! | `lines` | so were executions of lines |
 //! | `implausible` | calls took less time, probes included, than their probes should have cost |
 
 use crate::calibration::{Calls, overhead};
 use crate::in_place;
+use crate::text::quantity;
 use instrument_names::printable::printable;
 use instrument_names::selection::Selection;
 use instrument_trace::{Calibration, Profile, Thread, Tree, TreeNode};
@@ -27,6 +29,10 @@ pub const MOST_SPREAD: f64 = 0.25;
 pub const MOST_EXCESS: f64 = 1.25;
 /// What recording cost, as a part of the time that was measured. A program of tiny calls may truly come near 1; beyond it nothing is left.
 pub const MOST_OVERHEAD: f64 = 1.0;
+/// How far the clock of the recording may be from the virtual machine's in the end, as a part of the run. What was set wrong is some millionths.
+pub const MOST_DRIFT: f64 = 0.01;
+/// The same in ns, for short runs: the thread may be interrupted between the two readings.
+const LEAST_DRIFT: f64 = 1e7;
 /// Calls that a context needs before their time is evidence: fewer may have run in the shadow of one interruption.
 pub const EVIDENCE: f64 = 1000.0;
 
@@ -120,8 +126,27 @@ pub(crate) fn refusal(profile: &Profile, process: &str) -> Option<Refusal> {
         }
     });
     let most = if is_sampled { MOST_EXCESS } else { MOST_OVERHEAD };
-    let (cause, reason) = found.or_else(|| too_much(profile, most))?;
+    let clock = wrong_clock(profile).map(|reason| ("clock", reason));
+    let (cause, reason) = clock.or(found).or_else(|| too_much(profile, most))?;
     Some(Refusal { cause, process: process.to_owned(), reason })
+}
+
+/// ns that the clock of the recording was ahead of the virtual machine's in the end, if that is known.
+pub(crate) fn drift(profile: &Profile) -> Option<i64> {
+    profile.copies.values().find_map(|copy| copy.properties.get("clock.drift")?.parse().ok())
+}
+
+/// That no time can be true, because the clock was wrong or was changed; nothing if it was right.
+pub(crate) fn wrong_clock(profile: &Profile) -> Option<String> {
+    let drift = drift(profile)?;
+    let ran = profile.shutdown_clock.saturating_sub(profile.start_clock) as f64;
+    let apart = drift.unsigned_abs() as f64;
+    (apart > (MOST_DRIFT * ran).max(LEAST_DRIFT)).then(|| {
+        let [apart, ran] = [apart, ran].map(|ns| quantity(ns, "ns"));
+        format!(
+            "its clock was {apart} off at the end of {ran}: one of the two clocks was changed, or is not the machine's; the agent's option clock=monotonic takes the virtual machine's"
+        )
+    })
 }
 
 /// What recording a thread cost: as its copy of the runtime found, or another one in the same process.

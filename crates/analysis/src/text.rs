@@ -1,5 +1,6 @@
 //! Figures and names as people read them.
 
+use crate::hash::HashMap;
 use instrument_names::printable::printable;
 use instrument_names::signature::{brief, parts};
 use std::borrow::Cow;
@@ -148,6 +149,55 @@ pub fn shortened(name: &str, width: Option<usize>) -> Cow<'_, str> {
     Cow::Owned(without_middle(&all.join(JOINT), width))
 }
 
+/// The names, each as [`shortened`]. Those of overloads that would read the same keep their parameters, and lose the packages first and then the
+/// parameters that they have in common.
+pub(crate) fn told_apart<'a>(names: &[&'a str], width: Option<usize>) -> Vec<Cow<'a, str>> {
+    let short: Vec<Cow<'_, str>> = names.iter().map(|name| shortened(name, width)).collect();
+    let Some(width) = width else { return short };
+    let mut alike: HashMap<&str, Vec<usize>> = HashMap::default();
+    for (at, name) in short.iter().enumerate() {
+        alike.entry(name).or_default().push(at);
+    }
+    let alike: Vec<Vec<usize>> = alike.into_values().filter(|of| of.len() > 1).collect();
+    let mut told = short;
+    for of in alike {
+        for &at in &of {
+            let others: Vec<&str> =
+                of.iter().map(|&other| names[other]).filter(|&other| other != names[at]).collect();
+            if !others.is_empty() {
+                told[at] = Cow::Owned(distinct(names[at], &others, width));
+            }
+        }
+    }
+    told
+}
+
+/// The name with those of its parameters that one of the others, which are methods of the same name, does not have in the same place.
+fn distinct(name: &str, others: &[&str], width: usize) -> String {
+    fn parameters<'a>(of: &Qualified<'a>) -> Vec<&'a str> {
+        of.parameters.trim_start_matches('(').trim_end_matches(')').split(", ").collect()
+    }
+    let mut method = Qualified::new(name);
+    method.packages.clear();
+    let text = method.text();
+    if text.chars().count() <= width {
+        return text;
+    }
+    let of_others: Vec<Vec<&str>> = others.iter().map(|other| parameters(&Qualified::new(other))).collect();
+    let mut kept = String::new();
+    for (at, parameter) in parameters(&method).into_iter().enumerate() {
+        let differs = of_others.iter().any(|other| other.get(at) != Some(&parameter));
+        let word = if differs { parameter } else { "\u{2026}" };
+        if word != "\u{2026}" || !kept.ends_with('\u{2026}') {
+            kept += if kept.is_empty() { "" } else { ", " };
+            kept += word;
+        }
+    }
+    let kept = format!("({kept})");
+    method.parameters = &kept;
+    without_middle(&method.text(), width)
+}
+
 /// Between the methods of a path.
 pub(crate) const JOINT: &str = " > ";
 
@@ -277,6 +327,21 @@ mod tests {
         assert_eq!(shortened("Main.main()", Some(8)), "Ma\u{2026}ain()");
         let path = "p.A.f(int) > p.q.B.g(long)";
         assert_eq!(shortened(path, Some(24)), "p.A.f(\u{2026}) > p.q.B.g(\u{2026})");
+        let overloads = [
+            "l.ToStringStyle.appendDetail(StringBuffer, String, int)",
+            "l.ToStringStyle.appendDetail(StringBuffer, String, long[])",
+        ];
+        let told = |names: &[&str], width| told_apart(names, Some(width)).join(" ");
+        assert_eq!(
+            told(&overloads, 54),
+            "ToStringStyle.appendDetail(StringBuffer, String, int) ToStringStyle.appendDetail(\u{2026}, long[])"
+        );
+        assert_eq!(
+            told(&overloads, 40),
+            "ToStringStyle.appendDetail(\u{2026}, int) ToStringStyle.appendDetail(\u{2026}, long[])"
+        );
+        assert_eq!(told(&overloads[..1], 40), "l.ToStringStyle.appendDetail(\u{2026})");
+        assert_eq!(told(&["a.bc.D.e(int)", "a.bc.D.e(int)"], 12), "a.b.D.e(int) a.b.D.e(int)");
         let long = "worker of (some) group with a name";
         assert_eq!(shortened(long, Some(11)), "work\u{2026}a name");
     }

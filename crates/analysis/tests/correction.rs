@@ -153,6 +153,22 @@ fn without_a_calibration_times_are_as_measured() {
     refused(with(program(10, 500), &[("rounds", "0")]), "not-calibrated", "no calibration");
 }
 
+/// Whatever the calibration says: a run of 2 s, by a clock that was so many ns ahead at its end.
+#[test]
+fn a_clock_that_is_far_off_is_refused() {
+    let run = |drift: i64| {
+        let mut run = program(2000, 21);
+        run.clocks(0, 2_000_001_000).property("clock.drift", drift);
+        with(run, &GOOD)
+    };
+    for drift in [1_795_903_098_000_000_000, -1_795_903_098_000_000_000, 21_000_000, -21_000_000] {
+        refused(run(drift), "clock", "off at the end of 2.000 s");
+    }
+    for drift in [0, 19_000_000, -19_000_000] {
+        assert_eq!(model(&mut [run(drift)]).correction, Correction::Applied, "{drift}");
+    }
+}
+
 /// Corrected and uncorrected times do not add up.
 #[test]
 fn one_bad_process_is_enough() {

@@ -15,9 +15,13 @@ pub fn command(command: &str) -> &str {
     }
 }
 
-/// The module whose tests a JVM of Maven's surefire or failsafe plugin runs: `shop` of
-/// `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`. Nothing else of such a command is the same in the next build.
-fn tested_module(command: &str) -> Option<&str> {
+/// The module whose tests a JVM runs that a build has started. Nothing else of its command is the same in the next build.
+fn tested_module<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
+    module_of_maven(command).or_else(|| module_of_gradle(command, directory))
+}
+
+/// Of Maven's surefire or failsafe plugin: `shop` of `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`.
+fn module_of_maven(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
     let is_booter =
         words.next()?.rsplit(['/', '\\']).next().is_some_and(|name| name.starts_with("surefirebooter"));
@@ -31,9 +35,23 @@ fn tested_module(command: &str) -> Option<&str> {
         .next()
 }
 
-/// The program and its process in one line, for people: of a long command only the first [`MOST`] characters.
-pub fn line(command: &str, pid: impl Display) -> String {
-    if let Some(module) = tested_module(command) {
+/// Of Gradle's tests: `worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test Executor 3'`, which works in the folder of
+/// its module.
+fn module_of_gradle<'a>(command: &str, directory: &'a str) -> Option<&'a str> {
+    let (class, words) = command.trim_start().split_once(char::is_whitespace)?;
+    let runs_tests = class.ends_with("GradleWorkerMain")
+        && words.trim_start_matches('\'').starts_with("Gradle Test Executor");
+    directory
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next()
+        .filter(|name| runs_tests && !name.is_empty())
+}
+
+/// The program and its process in one line, for people: of a long command only the first [`MOST`] characters. `directory`: where it works; empty:
+/// that is not known.
+pub fn line(command: &str, directory: &str, pid: impl Display) -> String {
+    if let Some(module) = tested_module(command, directory) {
         return format!("tests of {module} (pid {pid})");
     }
     let command = self::command(command);
@@ -49,9 +67,9 @@ pub fn line(command: &str, pid: impl Display) -> String {
 pub const MOST: usize = 200;
 
 /// The word that names the program: its jar, its main class, the source file that the JDK's source launcher runs, or the module whose
-/// tests it runs.
-pub fn word(command: &str) -> Option<&str> {
-    tested_module(command).or_else(|| self::command(command).split_whitespace().next())
+/// tests it runs. `directory`: where it works; empty: that is not known.
+pub fn word<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
+    tested_module(command, directory).or_else(|| self::command(command).split_whitespace().next())
 }
 
 #[cfg(test)]
@@ -71,7 +89,7 @@ mod tests {
             ),
             ("", None),
         ] {
-            assert_eq!(word(line), name, "{line}");
+            assert_eq!(word(line, ""), name, "{line}");
         }
         let launched = "jdk.compiler/com.sun.tools.javac.launcher.Main src/Shop.java 3";
         assert_eq!(command(launched), "src/Shop.java 3");
@@ -88,19 +106,26 @@ mod tests {
             (format!(r"C:\src\shop\target\surefire\{jar} C:\src\shop\target\surefire {rest}"), "shop"),
             ("/src/shop/target/shop.jar".to_owned(), "/src/shop/target/shop.jar"),
         ] {
-            assert_eq!(word(&command), Some(name), "{command}");
+            assert_eq!(word(&command, ""), Some(name), "{command}");
         }
         let of_tests = format!("/src/shop/target/surefire/{jar} /src/shop/target/surefire {rest}");
-        assert_eq!(line(&of_tests, 7), "tests of shop (pid 7)");
-        assert_eq!(word(jar), Some(jar), "no module is known");
+        assert_eq!(line(&of_tests, "", 7), "tests of shop (pid 7)");
+        assert_eq!(word(jar, ""), Some(jar), "no module is known");
+        let class = "worker.org.gradle.process.internal.worker.GradleWorkerMain";
+        let [of_tests, compiler] = ["'Gradle Test Executor 3'", "'Gradle Compiler Daemon 1'"]
+            .map(|words| format!("{class} {words}"));
+        assert_eq!(word(&of_tests, "/src/shop/"), Some("shop"));
+        assert_eq!(word(&of_tests.replace('\'', ""), r"C:\src\shop"), Some("shop"));
+        assert_eq!(line(&of_tests, "/src/shop", 7), "tests of shop (pid 7)");
+        assert_eq!((word(&of_tests, "/"), word(&compiler, "/src/shop")), (Some(class), Some(class)));
     }
 
     #[test]
     fn a_long_command_is_one_line() {
-        assert_eq!(line("app.jar 3", 7), "app.jar 3 (pid 7)");
+        assert_eq!(line("app.jar 3", "", 7), "app.jar 3 (pid 7)");
         let arguments = "é ".repeat(300);
-        assert_eq!(line(&"é".repeat(MOST), 7), format!("{} (pid 7)", "é".repeat(MOST)));
+        assert_eq!(line(&"é".repeat(MOST), "", 7), format!("{} (pid 7)", "é".repeat(MOST)));
         let expected = format!("app.jar {}… (pid 7; the first 200 of 608 characters)", "é ".repeat(96));
-        assert_eq!(line(&format!("app.jar {arguments}"), 7), expected);
+        assert_eq!(line(&format!("app.jar {arguments}"), "", 7), expected);
     }
 }

@@ -150,7 +150,7 @@ impl Process {
                 words.next();
             } else if !word.starts_with(['-', '@']) {
                 // `java Shop.java` runs as the source launcher in a module.
-                return program::word(word);
+                return program::word(word, "");
             }
         }
         None

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Options;
 use super::style::Style;
-use crate::text::{shortened, shown};
+use crate::text::{shown, told_apart};
 use instrument_names::printable::printable;
 
 pub(crate) struct Aligned {
@@ -51,13 +51,15 @@ impl Aligned {
         }
         let used: usize = widths.iter().map(|width| width + 2).sum();
         let room = width.map(|all| all.saturating_sub(used).max(16));
-        for (number, (cells, name)) in self.rows.iter().enumerate() {
+        let names = self.rows.iter().map(|(_, name)| &**name).collect::<Vec<_>>();
+        let names = told_apart(&names, room);
+        for (number, ((cells, _), name)) in self.rows.iter().zip(names).enumerate() {
             let mut line = String::new();
             let figures = cells.len() - self.text;
             for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                 line += &if at < figures { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
             }
-            line += &shortened(name, room);
+            line += &name;
             match number {
                 0 => writeln!(out, "{}", style.header(line.trim_end()))?,
                 _ => writeln!(out, "{}", line.trim_end())?,

@@ -124,6 +124,8 @@ pub struct Options<'a> {
     pub lines: bool,
     /// xtree: what is folded.
     pub fold: fold::Fold,
+    /// xtree: as JSON a list of contexts, each with the place of its caller in it, and not one within the other.
+    pub flat: bool,
     /// xtree: the methods that stand on top, with what they called; who called them is told above.
     pub focus: Option<Select<'a>>,
     /// xtree: with a focus, only those calls of its methods that are made within these, the outermost first, at any depth.

@@ -54,6 +54,7 @@ impl Print {
             width: self.width,
             colour,
             lines: self.lines,
+            flat: false,
             fold: Fold { recursion: is_text, chains: is_text },
             focus: None,
             within: &[],

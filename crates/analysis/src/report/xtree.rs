@@ -397,23 +397,16 @@ impl<'a> Tree<'a> {
     fn members(&self, out: &mut dyn Write) -> Result<(), Error> {
         let (contexts, base) = self.cut();
         write!(out, ",\"cut\":{}", json!({"contexts": contexts, "base": machine::list(&base, self.shown)}))?;
-        write!(out, ",\"tree\":")?;
         let members = machine::Members::new(self.model, self.shown);
+        if self.options.flat {
+            return self.list(out, &members);
+        }
+        write!(out, ",\"tree\":")?;
         let mut first = true;
         self.walk(&mut |step| {
             match step {
                 Step::Down(id, ..) => {
-                    let node = self.model.node(id);
-                    let mut row = serde_json::Map::new();
-                    row.insert("name".into(), json!(self.model.name(node.consumer)));
-                    row.insert("kind".into(), json!(node.kind.word()));
-                    if let Some(levels) = self.folded.and_then(|folded| folded.levels.get(&id)) {
-                        row.insert("recursion_levels".into(), json!(levels));
-                    }
-                    machine::origin(self.model, self.model.name(node.consumer), Some(&mut row));
-                    row.insert("n".into(), json!(node.n));
-                    members.put(self.model.base(id), self.cum(id), &mut row);
-                    let mut text = Value::Object(row).to_string();
+                    let mut text = Value::Object(self.context(id, &members)).to_string();
                     text.pop();
                     write!(out, "{}{text},\"children\":[", if first { "" } else { ",\n" })?;
                     first = true;
@@ -425,6 +418,42 @@ impl<'a> Tree<'a> {
             }
             Ok(())
         })
+    }
+
+    /// One after the other, each behind its caller.
+    fn list(&self, out: &mut dyn Write, members: &machine::Members<'_>) -> Result<(), Error> {
+        write!(out, ",\"contexts\":[")?;
+        let mut path: Vec<usize> = Vec::new();
+        let mut place = 0;
+        self.walk(&mut |step| {
+            match step {
+                Step::Down(id, ..) => {
+                    let mut row = self.context(id, members);
+                    row.insert("parent".into(), json!(path.last()));
+                    write!(out, "{}{}", if place == 0 { "" } else { ",\n" }, Value::Object(row))?;
+                    path.push(place);
+                    place += 1;
+                }
+                Step::Up => drop(path.pop()),
+            }
+            Ok(())
+        })?;
+        Ok(write!(out, "]")?)
+    }
+
+    /// What is told of a context.
+    fn context(&self, id: NodeId, members: &machine::Members<'_>) -> serde_json::Map<String, Value> {
+        let node = self.model.node(id);
+        let mut row = serde_json::Map::new();
+        row.insert("name".into(), json!(self.model.name(node.consumer)));
+        row.insert("kind".into(), json!(node.kind.word()));
+        if let Some(levels) = self.folded.and_then(|folded| folded.levels.get(&id)) {
+            row.insert("recursion_levels".into(), json!(levels));
+        }
+        machine::origin(self.model, self.model.name(node.consumer), Some(&mut row));
+        row.insert("n".into(), json!(node.n));
+        members.put(self.model.base(id), self.cum(id), &mut row);
+        row
     }
 
     /// One row for each context, with the row number of its caller.

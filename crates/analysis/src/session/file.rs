@@ -321,8 +321,13 @@ impl ProfileFile {
             return name.to_owned();
         }
         let command = self.property("command").unwrap_or_default();
-        let first = program::word(command).unwrap_or("process");
+        let first = program::word(command, self.directory()).unwrap_or("process");
         first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()
+    }
+
+    /// Where it worked; empty: that is not known.
+    pub(crate) fn directory(&self) -> &str {
+        self.property("directory").unwrap_or_default()
     }
 
     /// What the process is called, so that it can be told from others.

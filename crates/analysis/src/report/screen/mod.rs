@@ -96,7 +96,7 @@ impl Screen<'_> {
         for file in files.iter().take(PROGRAMS) {
             let command = file.property("command").unwrap_or("unknown");
             let room = self.width.map_or(usize::MAX, |width| width - NAME_WIDTH.min(width) - 1);
-            let line = instrument_names::program::line(command, file.profile.pid);
+            let line = instrument_names::program::line(command, file.directory(), file.profile.pid);
             self.paragraph(out, "program", &without_middle(&line, room))?;
             self.paragraph(out, "ran", &ran(file))?;
             if let Some(text) = ran_already(file) {

@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use super::Screen;
+use crate::correction;
+use crate::load::samples;
 use crate::report::Error;
 use crate::report::summary::Summary;
 use crate::report::summary::sampler::probes_percent;
@@ -24,6 +26,13 @@ pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<
             screen.paragraph(out, "WRONG", &text)?;
         }
         for text in file.past_limits() {
+            screen.paragraph(out, "WRONG", &text)?;
+        }
+        // Where times are of calls, the whole report begins with it.
+        if samples::are_in(&file.profile)
+            && let Some(reason) = correction::wrong_clock(&file.profile)
+        {
+            let text = format!("MOMENTS AND WAITS are not true: {reason}");
             screen.paragraph(out, "WRONG", &text)?;
         }
         for thread in file.profile.threads.iter().filter(|thread| thread.stopped) {

@@ -12,7 +12,7 @@ use super::counts::{self, Report};
 use super::own::Own;
 use super::{Error, Format, Options, Sort, columns, xprof};
 use crate::arcs::Arcs;
-use crate::correction::Correction;
+use crate::correction::{self, Correction};
 use crate::invariants::{self, Checked};
 use crate::model::{Kind, Window};
 use crate::session::bursts::Recorded;
@@ -217,7 +217,7 @@ pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<(), E
 
 fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     let command = file.property("command").unwrap_or("unknown");
-    fact(out, "program", &instrument_names::program::line(command, file.profile.pid))
+    fact(out, "program", &instrument_names::program::line(command, file.directory(), file.profile.pid))
 }
 
 /// The time of all processors while the programs ran, in ns; none: a profile does not say.
@@ -335,7 +335,7 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
         if let Some(error) = file.property("clock.error") {
             how += &format!(" within {error} ppm");
         }
-        if let Some(drift) = file.property("clock.drift").and_then(|ns| ns.parse::<i64>().ok()) {
+        if let Some(drift) = correction::drift(profile) {
             how += &format!(", {} off at the end", quantity(drift.unsigned_abs() as f64, "ns"));
         }
     }

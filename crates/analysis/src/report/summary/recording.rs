@@ -42,6 +42,12 @@ pub(crate) struct Recording {
     agent_classes: Option<u64>,
     /// One of them.
     agent_class: Option<String>,
+    /// Classes of other agents, which nobody asked for by name; none: that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_agent_classes: Option<u64>,
+    /// One of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of_agent_class: Option<String>,
     /// Classes that were loaded before `native=on` could give their native methods wrappers; none: there are none, or it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_classes: Option<u64>,
@@ -164,6 +170,8 @@ impl Recording {
             hidden_class: first("hidden.first"),
             agent_classes: sum("before-agent.classes"),
             agent_class: first("before-agent.first"),
+            of_agent_classes: sum("of-agent.classes"),
+            of_agent_class: first("of-agent.first"),
             native_classes: sum("native-loaded.classes"),
             native_class: first("native-loaded.first"),
             intrinsic_methods: sum("intrinsic.methods"),
@@ -218,6 +226,12 @@ impl Recording {
             let text = format!(
                 "{classes} that another agent loaded before this one was called, the first is {first}: give java this agent's -agentpath before the -javaagent of the other, also in JAVA_TOOL_OPTIONS"
             );
+            fact(out, "left out", &text)?;
+        }
+        if let (Some(classes), Some(first)) = (self.of_agent_classes, &self.of_agent_class) {
+            let classes = if classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") };
+            let text =
+                format!("{classes} of other agents, the first is {first}: `--include '**'` records them");
             fact(out, "left out", &text)?;
         }
         if let (Some(classes), Some(first)) = (self.native_classes, &self.native_class) {
