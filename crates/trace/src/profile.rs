@@ -27,6 +27,8 @@ pub struct Profile {
     pub pid: u64,
     /// A random number: two files of one process have the same; 0: unknown.
     pub nonce: u64,
+    /// Bytes that the recorder has used; the file may be longer, or cut.
+    pub length: u64,
     /// The file ends before the place at which its next block would begin.
     pub is_cut: bool,
     /// Start of recording, in ms since 1970-01-01 UTC.

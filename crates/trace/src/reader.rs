@@ -67,6 +67,7 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
     let mut profile = Profile {
         pid: bytes.u64(24),
         nonce: bytes.u64(16),
+        length: bytes.u64(40),
         is_cut: bytes.size() < bytes.u64(40),
         start_ms: bytes.u64(32),
         dropped: bytes.u64(48),
@@ -75,7 +76,7 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
         shutdown_clock: bytes.u64(80),
         ..Profile::default()
     };
-    let places = walk(bytes, &mut profile.damage);
+    let places = walk(bytes, bytes.u64(40), &mut profile.damage);
     for region in places.regions.iter().filter(|r| r.kind == ENDED) {
         let [valid, target, value, source] = bytes.words(region.offset + 64);
         if valid == 1 {

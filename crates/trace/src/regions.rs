@@ -35,12 +35,17 @@ pub(crate) struct Places {
     pub(crate) pieces: HashMap<(u32, u32), Vec<Piece>>,
 }
 
-pub(crate) fn walk(bytes: &Bytes<'_>, damage: &mut Vec<Damage>) -> Places {
+/// `end`: where the recorder says that the last block ends, which it does when the block is there.
+pub(crate) fn walk(bytes: &Bytes<'_>, end: u64, damage: &mut Vec<Damage>) -> Places {
     let mut places = Places::default();
     let mut at = FILE_HEADER;
     // Lengths are anyone's: the sums stay at the end of the numbers.
     while at.saturating_add(HEADER) <= bytes.size() {
         if bytes.u32(at) == 0 {
+            if at < end {
+                let reason = format!("{} bytes are missing here, or are a hole", end - at);
+                damage.push(Damage { offset: at, structure: "block", reason });
+            }
             break;
         }
         let length = bytes.u64(at + 8);
@@ -113,7 +118,7 @@ mod tests {
             data[4104..4112].copy_from_slice(&block.to_le_bytes());
             data[4168..4176].copy_from_slice(&region.to_le_bytes());
             let mut damage = Vec::new();
-            let regions = walk(&Bytes::new(&data).unwrap(), &mut damage).regions;
+            let regions = walk(&Bytes::new(&data).unwrap(), 0, &mut damage).regions;
             assert_eq!(regions.len(), 1);
             assert_eq!((regions[0].kind, regions[0].offset, regions[0].end() <= 8192), (77, 4160, true));
             assert_eq!(damage.len(), usize::from(block > PAGE), "{damage:?}");

@@ -153,6 +153,19 @@ fn cut_at_every_byte() {
     assert!(seen > 1000, "the cuts never left a method");
 }
 
+/// A file that was cut and made as long again, or copied without its blocks.
+#[test]
+fn a_hole_in_the_place_of_blocks_is_damage() {
+    let mut bytes = calls().to_vec();
+    let end = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+    bytes[4096..].fill(0);
+    bytes.resize(bytes.len() + 8192, 0);
+    let damage = &Profile::parse(&bytes).unwrap().damage[..];
+    let [hole] = damage else { panic!("{damage:?}") };
+    let reason = format!("{} bytes are missing here, or are a hole", end - 4096);
+    assert_eq!((hole.offset, hole.structure, &*hole.reason), (4096, "block", &*reason));
+}
+
 #[test]
 fn unknown_region_kinds_are_skipped_and_named() {
     let mut data = calls().to_vec();

@@ -12,7 +12,9 @@ pub(crate) struct End {
 pub(crate) fn ends(profile: &Profile) -> Vec<End> {
     let last = profile.threads.iter().map(|t| t.last_event).max().unwrap_or(0).max(profile.beat_clock);
     let end = |thread: &Thread| {
-        let open = if thread.end != 0 {
+        // Of a trace that found no more room it is known until then what was open, and not from then on.
+        let is_cut = !thread.pieces.is_empty() && thread.dropped > 0;
+        let open = if thread.end != 0 || is_cut {
             thread.last_event
         } else if profile.shutdown_clock != 0 {
             profile.shutdown_clock.max(thread.last_event)
@@ -24,4 +26,30 @@ pub(crate) fn ends(profile: &Profile) -> Vec<End> {
         End { open, lifetime: lived as f64 }
     };
     profile.threads.iter().map(end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::{self, Limits};
+    use instrument_testing::{Script, Writer};
+    use instrument_trace::Event;
+
+    /// When the only thread's frames were open last, by the clock of a program that ran until 9,000.
+    fn open_until(script: &Script) -> u64 {
+        let mut writer = Writer::new();
+        writer.trace("main", script, 100);
+        writer.clocks(0, 9000);
+        let bytes = writer.finish();
+        let mut profile = Profile::parse(&bytes).unwrap();
+        replay::thread(&bytes, &mut profile.threads[0], &Limits::default()).unwrap();
+        ends(&profile)[0].open
+    }
+
+    #[test]
+    fn a_trace_without_room_ends_with_its_last_event() {
+        let begun = || Script::new(1000).enter(1).wait(500).enter(2).wait(500);
+        assert_eq!(open_until(&begun().exit(2)), 9000);
+        assert_eq!(open_until(&begun().exit(2).event(Event::Dropped(7))), 2000);
+    }
 }

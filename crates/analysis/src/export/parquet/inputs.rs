@@ -120,7 +120,7 @@ impl Input {
         let service = labels.get(SERVICE).unwrap_or(&program);
         let partition = Partition::new(service, labels.get(BUILD).map(String::as_str), file.profile.start_ms);
         let has_remote_calls = !file.profile.remote_calls.is_empty();
-        let content = content(&file.path)?;
+        let content = content(file)?;
         let key = key(file, &content);
         Ok(Input { path: file.path.clone(), key, labels, partition, has_remote_calls, content })
     }
@@ -146,12 +146,14 @@ fn key(file: &ProfileFile, content: &[u8; 32]) -> [u8; 16] {
     key
 }
 
-/// SHA-256 of the bytes of a file.
-fn content(path: &Path) -> Result<[u8; 32], Error> {
-    let mut file = File::open(path).map_err(|error| Error::Open(path.to_owned(), error))?;
+/// SHA-256 of what was recorded: behind it a file may be as long as the mapping was.
+fn content(file: &ProfileFile) -> Result<[u8; 32], Error> {
+    let failed = |error| Error::Open(file.path.clone(), error);
+    let source = File::open(&file.path).map_err(failed)?;
+    let mut source = source.take(file.profile.length);
     let (mut hash, mut bytes) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
-        match file.read(&mut bytes).map_err(|error| Error::Open(path.to_owned(), error))? {
+        match source.read(&mut bytes).map_err(failed)? {
             0 => return Ok(hash.finalize().into()),
             read => hash.update(&bytes[..read]),
         }
