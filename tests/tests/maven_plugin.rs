@@ -90,6 +90,12 @@ fn single(builds: &Builds) -> Result<()> {
     let (success, said) = builds.build("single", &["-o", "package", "-Dinstrument.largeMethods=no"])?;
     ensure!(!success && said.contains("--large-methods"), "{said}");
 
+    // A folder whose name has what argument lines are made of.
+    let odd = jar("it's a=b, c");
+    builds.succeed("single", &["-o", "test", &format!("-Dinstrument.directory={}", odd.display())])?;
+    let profile = |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "iprof");
+    ensure!(fs::read_dir(&odd)?.flatten().any(profile), "no profile of the tests in {}", odd.display());
+
     // What is missing is said, and what to do.
     let missing = "-Dinstrument.executable=/nowhere/instrument";
     let (success, said) = builds.build("single", &["-o", "instrument:instrument", missing])?;

@@ -29,13 +29,14 @@ pub const STEM: &str = "libinstrument_agent";
 /// It is nowhere; the carried one has no folder that it can be put into.
 pub fn find(given: Option<PathBuf>, carried: Option<&[u8]>, cache: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(path) = given {
-        return path.canonicalize().with_context(|| path.display().to_string());
+        let path = path.canonicalize().with_context(|| path.display().to_string())?;
+        return for_option(path, &folders(cache));
     }
     let program = std::env::current_exe()?.canonicalize()?;
     let folder = program.parent().unwrap_or(Path::new("/"));
     let places = [".", "../lib/instrument", "../lib"].map(|place| folder.join(place).join(LIBRARY));
     match (places.iter().find(|path| path.is_file()), carried) {
-        (Some(path), _) => Ok(path.canonicalize()?),
+        (Some(path), _) => for_option(path.canonicalize()?, &folders(cache)),
         (None, Some(bytes)) => unpack(bytes, &folders(cache)),
         (None, None) => Err(anyhow!(
             "{LIBRARY} is neither in {0} nor in {0}/../lib/instrument, and this binary carries none; `cargo build --release` in the sources \
@@ -43,6 +44,22 @@ pub fn find(given: Option<PathBuf>, carried: Option<&[u8]>, cache: Option<PathBu
             folder.display()
         )),
     }
+}
+
+/// A library that `-agentpath` can name: for the virtual machine the path ends at the first `=`, so one with another is copied into one of the
+/// folders.
+fn for_option(path: PathBuf, folders: &[PathBuf]) -> Result<PathBuf> {
+    if !path.as_os_str().as_encoded_bytes().contains(&b'=') {
+        return Ok(path);
+    }
+    let folders: Vec<PathBuf> = folders
+        .iter()
+        .filter(|folder| !folder.as_os_str().as_encoded_bytes().contains(&b'='))
+        .cloned()
+        .collect();
+    let named = || path.display().to_string();
+    let copied = fs::read(&path).map_err(anyhow::Error::from).and_then(|bytes| unpack(&bytes, &folders));
+    copied.with_context(|| format!("{}: java cannot load a library whose path holds `=`", named()))
 }
 
 /// The name of a copy, which says what is in it, behind further words.
@@ -102,7 +119,7 @@ fn unpack(bytes: &[u8], folders: &[PathBuf]) -> Result<PathBuf> {
         }
     }
     bail!(
-        "the agent that this binary carries needs a file, and there is no folder for it: {}; set XDG_CACHE_HOME to a folder that can be \
+        "the agent needs a file, and there is no folder for it: {}; set XDG_CACHE_HOME to a folder that can be \
          written and executed from",
         reasons.join("; ")
     )
@@ -125,6 +142,22 @@ fn private(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_java_would_cut_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let [odd, cache] = ["a=b", "cache"].map(|name| folder.path().join(name));
+        fs::create_dir(&odd).unwrap();
+        fs::write(odd.join(LIBRARY), "library").unwrap();
+        let found = for_option(odd.join(LIBRARY), &[odd.clone(), cache.clone()]).unwrap();
+        assert_eq!((found.parent(), fs::read(&found).unwrap()), (Some(&*cache), b"library".to_vec()));
+        assert_eq!(for_option(cache.clone(), std::slice::from_ref(&odd)).unwrap(), cache);
+        let error = for_option(odd.join(LIBRARY), &[odd]).unwrap_err();
+        assert!(
+            format!("{error:#}").contains("java cannot load a library whose path holds `=`"),
+            "{error:#}"
+        );
+    }
 
     #[test]
     fn a_placed_library_is_taken_again_and_never_overwritten() {

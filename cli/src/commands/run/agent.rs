@@ -86,7 +86,7 @@ impl Opts {
             ));
         }
         self.recording.check(&settings)?;
-        let library = find_library(self.library)?;
+        let library = agent_library::find(self.library)?;
         let (name, dump) = (self.name, self.dump);
         let labels = labels::option(&self.label, environment);
         let agent = Agent {
@@ -219,15 +219,6 @@ fn passable(path: &Path) -> Result<&str, String> {
         }
         Some(text) => Ok(text),
     }
-}
-
-/// The library, whose path `java` has to understand.
-fn find_library(given: Option<PathBuf>) -> Result<PathBuf> {
-    let path = agent_library::find(given)?;
-    if path.as_os_str().as_encoded_bytes().contains(&b'=') {
-        return Err(usage(format!("{}: java cannot load a library whose path holds `=`", path.display())));
-    }
-    Ok(path)
 }
 
 /// A name that files may have.

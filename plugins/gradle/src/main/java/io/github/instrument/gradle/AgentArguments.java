@@ -40,7 +40,11 @@ final class AgentArguments {
 
     private String agent() {
         if (!library.isEmpty()) {
-            return library.getSingleFile().getAbsolutePath();
+            String path = library.getSingleFile().getAbsolutePath();
+            if (path.contains("=")) {
+                throw new GradleException(path + ": java cannot load a library whose path holds `=`; name another one with -Pinstrument.agent=FILE");
+            }
+            return path;
         }
         try {
             Path answer = Files.createTempFile("agent", ".path");

@@ -34,6 +34,10 @@ public final class PrepareAgentMojo extends Goal {
         if (!file.isFile()) {
             throw new MojoExecutionException("the agent is not at " + file + "; name it with -Dinstrument.agent=FILE or <agent>");
         }
+        if (file.getAbsolutePath().contains("=")) {
+            throw new MojoExecutionException(file + ": java cannot load a library whose path holds `=`; -Dinstrument.nativeDirectory=FOLDER puts the released one "
+                + "into another folder, and -Dinstrument.agent=FILE names another one");
+        }
         StringBuilder text = new StringBuilder("-agentpath:").append(file.getAbsolutePath());
         String out = new File(made(directory), "%p.iprof").getAbsolutePath();
         if (!keep) {
@@ -61,7 +65,15 @@ public final class PrepareAgentMojo extends Goal {
         getLog().info(propertyName + " set to " + now);
     }
 
-    private static String quoted(String argument) {
-        return argument.contains(" ") ? '"' + argument + '"' : argument;
+    /** As Surefire takes an argument for one: it knows both quotation marks, and no way to have one within itself. */
+    static String quoted(String argument) throws MojoExecutionException {
+        if (argument.indexOf('"') < 0) {
+            return argument.matches(".*[\\s'].*") ? '"' + argument + '"' : argument;
+        }
+        if (argument.indexOf('\'') < 0) {
+            return "'" + argument + "'";
+        }
+        throw new MojoExecutionException(argument + ": an argument with both kinds of quotation marks cannot be passed on; choose another "
+            + "instrument.directory");
     }
 }
