@@ -116,7 +116,7 @@ unsafe extern "system" fn class_file_load_hook(
     redefined: *mut c_void,
     loader: *mut c_void,
     name: *const c_char,
-    _domain: *mut c_void,
+    domain: *mut c_void,
     length: c_int,
     data: *const u8,
     new_length: *mut c_int,
@@ -146,6 +146,11 @@ unsafe extern "system" fn class_file_load_hook(
             probes.see(origin, name, class);
         }
         if !agent.hook.wants(origin, name) {
+            return None;
+        }
+        // SAFETY: a local reference of this call, or null.
+        let domain = unsafe { Object::new(domain) };
+        if live.leaves_to_agent(agent, env, &domain, origin, name) {
             return None;
         }
         let start = Instant::now();

@@ -43,6 +43,7 @@ mod method_ids;
 mod monitors;
 mod native_methods;
 mod options;
+mod other_agents;
 mod own_probes;
 mod place_on_stack;
 mod recorder;
@@ -68,6 +69,7 @@ use instrument_control::word::Owners;
 use jvmti::{Jni, Jvmti};
 use load_hook::LoadHook;
 use options::Requests;
+use other_agents::OtherAgents;
 use recorder::Recorder;
 use sessions::Current;
 use std::cell::Cell;
@@ -108,6 +110,8 @@ struct Agent {
 struct Live {
     recorder: Recorder,
     loaders: ClassLoaders,
+    /// None: nothing can be known of them.
+    other_agents: Option<OtherAgents>,
 }
 
 static AGENT: Current = Current::none();

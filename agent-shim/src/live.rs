@@ -4,14 +4,15 @@ use crate::beginning::Beginning;
 use crate::class_loaders::{ClassLoaders, Unreachable};
 use crate::class_rules::Origin;
 use crate::jvmti::{Event, Jni, Jvmti, Object};
-use crate::recorder::Recorder;
+use crate::other_agents::OtherAgents;
+use crate::recorder::{Recorder, has_stack};
 use crate::retransform::{retransform, send_again};
 use crate::running::Open;
 use crate::sessions::LIVE;
 use crate::talk::{say, say_once};
 use crate::{
     Agent, INSIDE, Live, attended, heap, load_hook, mappings, monitors, native_methods, place_on_stack,
-    subgraph,
+    subgraph, unrewritten,
 };
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling, sessions};
@@ -56,7 +57,8 @@ pub(crate) fn go_live(
                 let samples = None;
                 let recorder = Recorder::find(jni, agent.clock, samples)?;
                 let loaders = ClassLoaders::new(jvmti, jni, agent.early.is_some())?;
-                LIVE.get_or_init(|| Live { recorder, loaders })
+                let other_agents = OtherAgents::new(jvmti, jni);
+                LIVE.get_or_init(|| Live { recorder, loaders, other_agents })
             }
         };
         // The thread that answers requests is there already.
@@ -70,7 +72,7 @@ pub(crate) fn go_live(
         return Err("the runtime cannot be called".to_owned());
     };
     if attached && live.recorder.profile(jni).is_none() {
-        return Err("the profile cannot be created; the program's standard error says why".to_owned());
+        return Err(format!("the profile cannot be created: {}", live.recorder.refusal(jni)));
     }
     if agent.live.set(live).is_err() {
         return Ok(Standstill::default());
@@ -175,6 +177,23 @@ fn export_memory(jvmti: Jvmti<'_>, jni: Jni<'_>) {
 impl Live {
     pub(crate) fn origin<'a>(&self, jni: Jni<'a>, loader: &Object<'a>, class: &[u8]) -> Origin {
         Origin::of(self.loaders.is_of_the_jdk(jni, loader), class)
+    }
+
+    /// Whether a class that nobody asked for by its name is one of another agent, which is counted then.
+    pub(crate) fn leaves_to_agent(
+        &self,
+        agent: &Agent,
+        jni: Jni<'_>,
+        domain: &Object<'_>,
+        origin: Origin,
+        name: &[u8],
+    ) -> bool {
+        let asked = origin == Origin::Jdk || agent.hook.has_includes() || domain.is_null() || !has_stack();
+        let is_left = !asked && self.other_agents.as_ref().is_some_and(|others| others.have(jni, domain));
+        if is_left {
+            unrewritten::of_an_agent(agent, name);
+        }
+        is_left
     }
 
     /// How a class will reach the runtime, if it can. While its loader is asked, this thread is not inside the hook: what the loader does

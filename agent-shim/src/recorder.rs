@@ -57,6 +57,7 @@ pub(crate) struct Recorder {
     holders: StaticMethod,
     selection_change: StaticMethod,
     profile: StaticMethod,
+    refusal: StaticMethod,
     configure: StaticMethod,
     begin: StaticMethod,
     stop: StaticMethod,
@@ -95,6 +96,7 @@ impl Recorder {
         let holders = jni.static_method(CLASS, "holders", "([B)V")?;
         let selection_change = jni.static_method(CLASS, "selectionChange", "([B)V")?;
         let profile = jni.static_method(CLASS, "profile", "()[B")?;
+        let refusal = jni.static_method(CLASS, "refusal", "()[B")?;
         let configure = jni.static_method(CLASS, "configure", "([B)V")?;
         let begin = jni.static_method(CLASS, "begin", "([B)V")?;
         let stop = jni.static_method(CLASS, "stop", "([B)V")?;
@@ -114,6 +116,7 @@ impl Recorder {
             holders,
             selection_change,
             profile,
+            refusal,
             configure,
             begin,
             stop,
@@ -207,6 +210,11 @@ impl Recorder {
     pub(crate) fn profile(&self, jni: Jni<'_>) -> Option<String> {
         let path = jni.call_for_bytes(&self.profile)?;
         String::from_utf8(path).ok().filter(|path| !path.is_empty())
+    }
+
+    /// Why it was not begun.
+    pub(crate) fn refusal(&self, jni: Jni<'_>) -> String {
+        String::from_utf8(jni.call_for_bytes(&self.refusal).unwrap_or_default()).unwrap_or_default()
     }
 
     /// Memory of the profile: see `Agent.region`. None: there is no room.

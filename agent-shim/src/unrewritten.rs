@@ -7,6 +7,8 @@
 //! - `before-agent`: those that agents of `java.lang.instrument` brought before this one was called: they run while classes load, those of the recorder among
 //!   them, and with probes they would need a class that is just being loaded.
 //!
+//! - `of-agent`: those of other agents of `java.lang.instrument`: they are not the program, unless somebody names them.
+//!
 //! And methods of the JDK that were asked for: `intrinsic`, in whose place JIT compilers put code of their own.
 
 use crate::class_rules::Origin;
@@ -28,10 +30,11 @@ struct Seen {
 }
 
 static HIDDEN: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
-static OF_AGENTS: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+static BEFORE_AGENT: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
+static OF_AGENT: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
 static OF_LOADED: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
 static INTRINSICS: Mutex<Seen> = Mutex::new(Seen { count: 0, first: String::new() });
-/// What [`OF_LOADED`] and [`INTRINSICS`] count: sent through the hook again, it is the same class.
+/// What [`OF_LOADED`], [`OF_AGENT`] and [`INTRINSICS`] count: sent through the hook again, it is the same class.
 static COUNTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// A class was prepared: it counts if it is a hidden one.
@@ -65,7 +68,7 @@ pub(crate) fn intrinsic(class: &[u8], name: &[u8], descriptor: &[u8]) {
 
 /// Another recording begins.
 pub(crate) fn renew() {
-    for seen in [&HIDDEN, &OF_AGENTS, &OF_LOADED, &INTRINSICS] {
+    for seen in [&HIDDEN, &BEFORE_AGENT, &OF_AGENT, &OF_LOADED, &INTRINSICS] {
         *seen.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
     }
     COUNTED.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -73,7 +76,12 @@ pub(crate) fn renew() {
 
 /// A class of the program was loaded before this agent was called, by another one.
 pub(crate) fn brought_by_an_agent(agent: &Agent, class: &[u8]) {
-    count(&OF_AGENTS, agent.hook.left_unreachable(class, Reason::BeforeAgent));
+    count(&BEFORE_AGENT, agent.hook.left_unreachable(class, Reason::BeforeAgent));
+}
+
+/// A class is another agent's.
+pub(crate) fn of_an_agent(agent: &Agent, class: &[u8]) {
+    count_once(&OF_AGENT, agent.hook.left_unreachable(class, Reason::OfAgent));
 }
 
 fn count_once(seen: &Mutex<Seen>, name: String) {
@@ -100,7 +108,8 @@ pub(crate) fn properties() -> String {
         }
     };
     lines(Reason::Hidden.as_str(), "classes", &HIDDEN)
-        + &lines(Reason::BeforeAgent.as_str(), "classes", &OF_AGENTS)
+        + &lines(Reason::BeforeAgent.as_str(), "classes", &BEFORE_AGENT)
+        + &lines(Reason::OfAgent.as_str(), "classes", &OF_AGENT)
         + &lines("native-loaded", "classes", &OF_LOADED)
         + &lines("intrinsic", "methods", &INTRINSICS)
 }

@@ -138,6 +138,8 @@ reasons! {
     NotIncluded = "not-included", Excluded, "no include pattern matches";
     /// The transforms have nothing to insert into it.
     NothingToInsert = "nothing-to-insert", Unchanged, "there is nothing to insert";
+    /// Another agent's, and nobody named it.
+    OfAgent = "of-agent", Excluded, "a class of another agent";
     /// Where no class loader of a war or ear looks.
     OutsideClassPath = "outside-class-path", Skipped, "where no class loader of the archive looks";
     /// A class of the instrument runtime itself.

@@ -323,6 +323,53 @@ fn classes_that_were_loaded_before_the_agent_was_called_are_recorded_or_named() 
 }
 
 #[test]
+fn classes_of_other_agents_are_not_the_program() -> Result<()> {
+    let work = tempfile::tempdir()?;
+    agent::compile(&["Helping.java", "Helped.java"], 11, work.path())?;
+    let folder = work.path().join("a folder");
+    fs::create_dir(&folder)?;
+    fs::write(work.path().join("manifest"), "Premain-Class: Helping\nAgent-Class: Helping\n")?;
+    let jar = folder.join("helping.jar").display().to_string();
+    let names = ["Helping.class", "Helping$Near.class", "Helping$Apart.class"];
+    let mut tool = Jdk::default_kit()?.tool("jar");
+    tool.current_dir(work.path()).args(["cfm", &jar, "manifest"]).args(names).run_quietly()?;
+    let program = work.path().join("program");
+    fs::create_dir(&program)?;
+    fs::rename(work.path().join("Helped.class"), program.join("Helped.class"))?;
+    let program = program.display().to_string();
+    let other = format!("-javaagent:{jar}=words=1");
+    let attach = "-Djdk.attach.allowAttachSelf=true";
+    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
+        let ours = option("calibrate=off")?;
+        let asked = option("calibrate=off,include=Help**")?;
+        let with = format!("{program}:{jar}");
+        let no_agent = (None, Some("3"));
+        // The options of the virtual machine, the program's words, and what is expected of the agent's classes.
+        for (options, words, recorded) in [
+            (vec![&*ours, &*other, "-cp", &*program], vec![], no_agent),
+            (vec![&*other, &*ours, "-cp", &*program], vec![], (None, None)),
+            (vec![&*ours, attach, "-cp", &*program], vec![&*jar], no_agent),
+            (vec![&*asked, &*other, "-cp", &*program], vec![], (Some(2), None)),
+            // What is on the class path is the program's, whoever uses it beside.
+            (vec![&*ours, &*other, "-cp", &*with], vec![], (Some(2), None)),
+        ] {
+            let outcome = run(&jre, &[&options[..], &["Helped"], &words[..]].concat())?;
+            let case = format!("Java {}, {options:?} {words:?}: {}", jre.version, outcome.stderr);
+            assert_eq!((outcome.code, &*outcome.stdout), (Some(0), "helped helping.jar 1\n"), "{case}");
+            let methods = outcome.methods()?;
+            let entries = |name: &str| methods.get(name).map(|method| method.entries);
+            assert_eq!(entries("Helped.own"), Some(10), "{case}");
+            assert_eq!(entries("Helping$Near.one"), recorded.0, "{case}");
+            let path = outcome.profile().next().context("no profile")?;
+            let profile = Profile::open(&fs::File::open(path)?)?;
+            let properties = &profile.copies.values().next().context("no copy")?.properties;
+            assert_eq!(properties.get("of-agent.classes").map(String::as_str), recorded.1, "{case}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn classes_of_the_jdk_are_rewritten_if_they_are_named() -> Result<()> {
     for jre in jre::all()? {
         let before = run(&jre, &["-cp", &class_path(), "Collections"])?;

@@ -93,6 +93,42 @@ fn a_program_that_would_stand_still_for_too_long_is_not_recorded() -> Result<()>
 }
 
 #[test]
+fn why_no_profile_can_be_written_is_told_to_whoever_attaches() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
+    let said = program.refused(&["-o", "/proc/a.iprof"])?;
+    ensure!(said.contains("the profile cannot be created: java."), "{said}");
+    is_as_before(&mut program, "refused")?;
+    program.end()
+}
+
+#[test]
+fn of_two_that_attach_at_once_one_wins_and_the_other_is_told() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
+    for round in ["a", "b"] {
+        let start = |name: String| -> Result<Child> {
+            let words = ["attach", &program.pid(), "--max-pause", "1h", "-o", &name];
+            let mut attach = program.call(&words)?;
+            Ok(attach.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?)
+        };
+        let both = [start(format!("{round}1.iprof"))?, start(format!("{round}2.iprof"))?];
+        let both = both.map(Child::wait_with_output);
+        let (mut won, mut told) = (0, 0);
+        for output in both {
+            let output = output?;
+            let said = text(&output.stderr);
+            won += usize::from(output.status.success());
+            told += usize::from(
+                said.contains("is recorded already") || said.contains("is loaded already, and records"),
+            );
+        }
+        assert_eq!((won, told), (1, 1), "{round}");
+        program.stop()?;
+        is_as_before(&mut program, round)?;
+    }
+    program.end()
+}
+
+#[test]
 fn a_recording_ends_with_whoever_waits_for_its_end() -> Result<()> {
     let mut program = Program::start(&jre::newest()?, &[], &["Attached", "0"], None)?;
     for round in 0..4u64 {

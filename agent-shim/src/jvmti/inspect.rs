@@ -119,6 +119,16 @@ impl<'a> Jni<'a> {
         }
     }
 
+    /// What an array of objects has, but for nulls.
+    pub(crate) fn elements(&self, array: &Object<'_>) -> Vec<Object<'a>> {
+        // SAFETY: an array of objects, which has so many elements.
+        let element = |index| unsafe { self.raw_get_object_array_element(array.reference, index) };
+        // SAFETY: an array.
+        let length = unsafe { self.raw_get_array_length(array.reference) };
+        let objects = (0..length).map(|index| Object { reference: element(index), scope: PhantomData });
+        objects.filter(|object| !object.is_null()).collect()
+    }
+
     /// A new `Object[]` of these; none if there is no memory.
     pub(crate) fn object_array(&self, elements: Vec<Object<'a>>) -> Option<Object<'a>> {
         let class = self.find_class("java/lang/Object")?;

@@ -74,6 +74,17 @@ impl<'a> Jni<'a> {
         (!self.failed() && !id.is_null()).then_some(Method { id, descriptor })
     }
 
+    /// Calls a method without parameters that returns an object or an array, on an object that has it. None: it returned null, or threw.
+    pub(crate) fn call_object(&self, object: &Object<'_>, method: &Method) -> Option<Object<'a>> {
+        if object.is_null() || !method.descriptor.starts_with("()L") && !method.descriptor.starts_with("()[")
+        {
+            return None;
+        }
+        // SAFETY: the object has the method, which takes nothing.
+        let reference = unsafe { self.raw_call_object_method(object.reference, method.id, std::ptr::null()) };
+        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
+    }
+
     /// Calls `find`, a method `(String)Class`, on the object: what it returned.
     pub(crate) fn found(&self, object: &Object<'a>, find: &Method, name: &Global) -> Option<Object<'a>> {
         if object.is_null() || find.descriptor != "(Ljava/lang/String;)Ljava/lang/Class;" {

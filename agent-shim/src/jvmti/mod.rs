@@ -180,6 +180,7 @@ functions! { Jni, JNI_FUNCTIONS;
     168 GetStringUTFLength raw_get_string_utf_length(string: *mut c_void) -> c_int;
     171 GetArrayLength raw_get_array_length(array: *mut c_void) -> c_int;
     172 NewObjectArray raw_new_object_array(length: c_int, class: *mut c_void, initial: *mut c_void) -> *mut c_void;
+    173 GetObjectArrayElement raw_get_object_array_element(array: *mut c_void, index: c_int) -> *mut c_void;
     174 SetObjectArrayElement raw_set_object_array_element(array: *mut c_void, index: c_int, value: *mut c_void);
     176 NewByteArray raw_new_byte_array(length: c_int) -> *mut c_void;
     200 GetByteArrayRegion raw_get_byte_array_region(array: *mut c_void, start: c_int, length: c_int, bytes: *mut u8);

@@ -52,6 +52,11 @@ impl LoadHook {
         self.jdk_filter.is_some()
     }
 
+    /// Whether classes are recorded only if they are named.
+    pub(crate) fn has_includes(&self) -> bool {
+        self.filter.has_includes()
+    }
+
     /// Whether native methods of the program get wrappers.
     pub(crate) fn wants_natives(&self) -> bool {
         self.native

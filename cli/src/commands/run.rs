@@ -19,7 +19,7 @@ use instrument_control::run::PROCESSES;
 use instrument_control::word::Transform;
 use instrument_messages::Listener;
 use instrument_processes::budget::{Budget, Watched};
-use instrument_processes::launch::{command, exit_code, is_java, signals, wait};
+use instrument_processes::launch::{command, exit_code, is_java, signals, temporary_file, wait};
 use instrument_processes::profiles::{
     NO_REMOTE_CALLS, Recorded, Replaced, WITH_METHODS, directory_of, no_remote_calls, profiles_since,
     unmatched,
@@ -101,10 +101,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = report.transpose()?;
     let mut agent = opts.agent.resolve(opts.probes.is_some(), |name| std::env::var(name).ok(), talk)?;
     agent.armed = opts.armed;
+    let directory = directory_of(opts.out.as_deref());
     let prepare = |rules: &PathBuf| {
         let is_java = is_java(&opts.command[0]);
         agent.check_probes()?;
-        RunProbes::prepare(rules, opts.class_path.as_ref(), &opts.command, is_java, talk)
+        RunProbes::prepare(rules, opts.class_path.as_ref(), &opts.command, is_java, &directory, talk)
     };
     let probes = opts.probes.as_ref().map(prepare).transpose()?;
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
@@ -113,11 +114,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     argument.push(&agent.library);
     argument.push("=");
     argument.push(&options);
-    let processes = tempfile::NamedTempFile::new().context("a file for the ids of processes")?;
+    let processes = temporary_file(&directory).context("a file for the ids of processes")?;
     let (mut command, is_java) = command(&opts.command, &argument, opts.no_children)?;
     command.env(PROCESSES, processes.path());
 
-    let directory = directory_of(opts.out.as_deref());
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.

@@ -8,7 +8,7 @@ use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::answer::{Attached, parse_answer, read};
 use instrument_control::attach::from_file;
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, open, unlinkat};
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// The beginning of the name of the file with the options.
 const PREFIX: &str = ".instrument-attach-";
+/// After this time a file that nobody has locked is abandoned: it is locked as soon as it is made.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Everything that is needed, in its place. The agent removes the file's name when it has opened it; else it goes when this is dropped.
 pub struct HandOver<'a> {
@@ -103,6 +105,7 @@ struct OptionsFile<'a> {
 impl<'a> OptionsFile<'a> {
     fn new(process: &'a Process, folder: Folder, options: &str) -> Result<OptionsFile<'a>> {
         let make = || {
+            remove_abandoned(&folder.path("."), ABANDONED);
             let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder.path("."))?;
             let (file, path) = file.keep()?;
             let name = path.file_name().and_then(|name| name.to_str()).context("a file has a name")?;
@@ -126,6 +129,24 @@ impl<'a> OptionsFile<'a> {
 impl Drop for OptionsFile<'_> {
     fn drop(&mut self) {
         let _ = with_rights_of(self.process, || Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?));
+    }
+}
+
+/// Removes files with options that nobody waits for any more: of an attach that was killed before the agent had opened its file. They are older
+/// than `age`, and nobody has them locked.
+fn remove_abandoned(folder: &Path, age: Duration) {
+    let is_abandoned = |path: &Path| -> std::io::Result<bool> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(open(path, flags, Mode::empty())?);
+        let is_old = file.metadata()?.modified()?.elapsed().is_ok_and(|since| since >= age);
+        Ok(is_old && file.metadata()?.is_file() && file.try_lock().is_ok())
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        // What cannot be removed does no harm but take room.
+        if is_named && is_abandoned(&entry.path()).unwrap_or(false) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -177,4 +198,27 @@ fn copy(process: &Process, library: &Path) -> Result<PathBuf> {
     with_rights_of(process, || agent_library::place(&bytes, &folder.path(&name), process.uid))
         .with_context(|| format!("the agent cannot be put into the /tmp of process {}", process.pid))?;
     Ok(folder.inside().join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_waits_for_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(format!("{PREFIX}{name}"));
+        let [left, waited, link] = ["left", "waited", "link"].map(at);
+        fs::write(&left, "options").unwrap();
+        let held = File::create(&waited).unwrap();
+        held.lock().unwrap();
+        let other = folder.path().join("other");
+        fs::write(&other, "").unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        remove_abandoned(folder.path(), ABANDONED);
+        assert!(left.exists(), "it may be about to be locked");
+        remove_abandoned(folder.path(), Duration::ZERO);
+        let there = [&left, &waited, &link, &other].map(|path| path.symlink_metadata().is_ok());
+        assert_eq!(there, [false, true, true, true]);
+    }
 }

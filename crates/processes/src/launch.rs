@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use tempfile::NamedTempFile;
 
 /// The signals that are passed on, from now on.
 ///
@@ -19,6 +20,18 @@ use std::process::{Child, Command, ExitStatus};
 /// The system refuses.
 pub fn signals() -> Result<SignalsInfo<WithOrigin>> {
     Ok(SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?)
+}
+
+/// A file that goes when this is dropped: where all temporary ones are, or in a folder that is to be written to anyhow, for a container may have no
+/// other.
+///
+/// # Errors
+/// Neither can be written to.
+pub fn temporary_file(folder: &Path) -> Result<NamedTempFile> {
+    NamedTempFile::new().or_else(|_| {
+        std::fs::create_dir_all(folder)?;
+        Ok(NamedTempFile::new_in(folder)?)
+    })
 }
 
 /// As a shell gives it: 128 + N after signal N.

@@ -1,6 +1,7 @@
 //! `run --probes`: rules are read and tried on the class path before the program starts, and handed to the agent in a file.
 
 use crate::class_path::{self, jdk_of, of_java};
+use crate::launch::temporary_file;
 use anyhow::{Context, Result};
 use instrument_artifacts::class_path::{jdk_on_path, open_jdk};
 use instrument_artifacts::probes::{Probes, Subject};
@@ -23,7 +24,8 @@ pub struct RunProbes {
 
 impl RunProbes {
     /// Reads the rules, looks for the methods that they name on the class path of the command and of `more`, and tries them on all classes
-    /// there. `is_java`: the command is `java` itself.
+    /// there. `is_java`: the command is `java` itself. `beside`: where the
+    /// agent's file may be if temporary ones can be nowhere.
     ///
     /// # Errors
     /// A wrong rule, and something that is passed and does not fit.
@@ -32,6 +34,7 @@ impl RunProbes {
         more: Option<&OsString>,
         command: &[OsString],
         is_java: bool,
+        beside: &Path,
         listener: &dyn Listener,
     ) -> Result<RunProbes> {
         let variable = |name: &str| std::env::var_os(name);
@@ -52,7 +55,7 @@ impl RunProbes {
         let jdk = home.map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
         let probes = Probes::open(rules, Subject::Program, &class_path, jdk)?;
         probes.try_out()?;
-        let mut prepared = NamedTempFile::new().context("a file for the rules of --probes")?;
+        let mut prepared = temporary_file(beside).context("a file for the rules of --probes")?;
         let bytes = probes.prepared().write().map_err(anyhow::Error::msg)?;
         prepared.write_all(&bytes).context("a file for the rules of --probes")?;
         Ok(RunProbes { probes, prepared })

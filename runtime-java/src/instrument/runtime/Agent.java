@@ -113,6 +113,12 @@ final class Agent {
         return profile == null ? new byte[0] : profile.path().getBytes("UTF-8");
     }
 
+    /** Why the profile was not begun; nothing: it was. */
+    static byte[] refusal() throws UnsupportedEncodingException {
+        String refusal = Threads.refusal;
+        return refusal == null ? new byte[0] : refusal.getBytes("UTF-8");
+    }
+
     /** What can be told of the recording, as lines of KEY=VALUE, escaped as properties are. */
     static byte[] status() throws UnsupportedEncodingException {
         StringBuilder text = new StringBuilder();

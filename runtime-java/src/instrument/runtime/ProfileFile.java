@@ -2,6 +2,9 @@ package instrument.runtime;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.charset.Charset;
@@ -54,7 +57,11 @@ final class ProfileFile {
             long pid = Host.pid();
             LongBuffer joined = join(pid);
             if (joined == null) {
-                MappedByteBuffer mapped = mapper.create(stem(settings, pid), SUFFIX, Format.FILE_HEADER);
+                String stem = stem(settings, pid);
+                if (settings.out != null) {
+                    removeEnded(new File(stem + SUFFIX));
+                }
+                MappedByteBuffer mapped = mapper.create(stem, SUFFIX, Format.FILE_HEADER);
                 header = mapped.asLongBuffer();
                 long nonce = System.nanoTime() * 0x9E3779B97F4A7C15L ^ System.currentTimeMillis() << 20 ^ pid | 1;
                 mapper.nonce(nonce);
@@ -96,6 +103,31 @@ final class ProfileFile {
             Log.say("cannot share the profile of this process (" + e + "); writing another one");
         }
         return null;
+    }
+
+    /**
+     * The profile of an earlier run, which has ended, makes room for this one. Under `instrument run` it may be one of the same run, and what
+     * was there before has been put aside.
+     */
+    private static void removeEnded(File file) {
+        if (!file.isFile() || System.getenv("INSTRUMENT_RUN_PROCESSES") != null) {
+            return;
+        }
+        ByteBuffer head = ByteBuffer.allocate(8 * (Format.SHUTDOWN + 1)).order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            RandomAccessFile there = new RandomAccessFile(file, "r");
+            try {
+                there.readFully(head.array());
+            } finally {
+                there.close();
+            }
+        } catch (IOException e) {
+            // Whatever it is, it stays, and this run's profile has another name.
+            return;
+        }
+        if (head.getLong(0) == Format.MAGIC && head.getLong(8 * Format.SHUTDOWN) != 0) {
+            file.delete();
+        }
     }
 
     private static String stem(Settings settings, long pid) {

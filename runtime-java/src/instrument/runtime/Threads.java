@@ -20,6 +20,8 @@ final class Threads {
     static volatile boolean recordsTree;
     /** Null: recording is off, or did not start yet. */
     static volatile ProfileFile file;
+    /** Why there is none, if it could not be created. */
+    static volatile String refusal;
     /** Set in a thread that reads the settings. */
     private static final ThreadLocal<Thread> CONFIGURING = new ThreadLocal<Thread>();
     private static boolean started;
@@ -281,7 +283,8 @@ final class Threads {
                             ? ""
                             : ". There is a security manager: grant the program's jar java.security.AllPermission in its policy"
                                 + " file, or start the program as it was with `instrument run`";
-                        Log.say("cannot create the profile, nothing is recorded: " + e + cure);
+                        refusal = e + cure;
+                        Log.say("cannot create the profile, nothing is recorded: " + refusal);
                     }
                 }
                 if (file == null) {
