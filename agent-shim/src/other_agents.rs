@@ -65,7 +65,7 @@ impl OtherAgents {
         if let Some(&known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&path) {
             return known;
         }
-        let is_agent = real(&decoded(&path)).is_some_and(|file| {
+        let is_agent = real(decoded(&path)).is_some_and(|file| {
             !self.program.contains(&file) && self.brought(jni).any(|other| real(&other) == Some(file.clone()))
         });
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(path, is_agent);
