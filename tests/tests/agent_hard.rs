@@ -46,22 +46,21 @@ fn unchanged(jre: &Jre, options: &str, words: &[&str]) -> Result<Outcome> {
 #[test]
 fn bad_ends_are_the_same() -> Result<()> {
     let path = class_path();
-    for jre in jre::ends()? {
-        for (flags, words, code) in [
-            (&[][..], &["exits"][..], 7),
-            (&[], &["uncaught"], 1),
-            (&["-Xmx24m"], &["heap"], 1),
-            (&["-Xmx24m", "-XX:+ExitOnOutOfMemoryError"], &["heap"], 3),
-            (&["-Xmx16m"], &["caught"], 0),
-            (&["-XX:MaxMetaspaceSize=24m"], &["metaspace"], 0),
-            (&[], &["daemon"], 0),
-        ] {
-            let words = [flags, &["-cp", &path, "Hard"], words].concat();
-            let outcome = unchanged(&jre, "", &words)?;
-            assert_eq!(outcome.code, Some(code), "Java {}, {words:?}: {}", jre.version, outcome.stderr);
-            let methods = outcome.methods()?;
-            ensure!(methods["Hard.work"].entries >= 1000, "Java {}, {words:?}", jre.version);
-        }
+    let ends = [
+        (&[][..], "exits", 7),
+        (&[], "uncaught", 1),
+        (&["-Xmx24m"], "heap", 1),
+        (&["-Xmx24m", "-XX:+ExitOnOutOfMemoryError"], "heap", 3),
+        (&["-Xmx16m"], "caught", 0),
+        (&["-XX:MaxMetaspaceSize=24m"], "metaspace", 0),
+        (&[], "daemon", 0),
+    ];
+    for (jre, (flags, word, code)) in jre::each(&jre::ends()?, &ends) {
+        let words = [flags, &["-cp", &path, "Hard", word]].concat();
+        let outcome = unchanged(&jre, "", &words)?;
+        assert_eq!(outcome.code, Some(code), "Java {}, {words:?}: {}", jre.version, outcome.stderr);
+        let methods = outcome.methods()?;
+        ensure!(methods["Hard.work"].entries >= 1000, "Java {}, {words:?}", jre.version);
     }
     Ok(())
 }
@@ -102,30 +101,26 @@ fn children_are_left_alone() -> Result<()> {
 #[test]
 fn virtual_machines_of_every_kind() -> Result<()> {
     let path = class_path();
-    for jre in jre::ends()? {
-        let mut cases = vec![
-            &["-Xint"][..],
-            &["-Xverify:all", "-Xcheck:jni"],
-            &["-XX:-UseCompressedOops", "-XX:+UseSerialGC"],
-            &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"],
-            &["-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-Xss256k"],
-            &["-XX:StartFlightRecording=filename=recording.jfr", "-Xlog:disable"],
-        ];
-        if jre.version <= 17 {
-            cases.push(&["-Djava.security.manager"]);
-        }
-        if jre.version > 17 {
-            cases.push(&["-Xcomp"]);
-        }
-        for flags in cases {
-            let words = [flags, &["-cp", &path, "Program"]].concat();
-            let outcome = unchanged(&jre, "", &words)?;
-            assert_eq!(outcome.code, Some(0), "Java {}, {flags:?}: {}", jre.version, outcome.stderr);
-            ensure!(!outcome.stderr.contains("in native method"), "{}", outcome.stderr);
-            let methods = outcome.methods()?;
-            let entries = ["make", "fibonacci", "locked"].map(|m| methods[&format!("Program.{m}")].entries);
-            assert_eq!(entries, [1000, 1973, 2000], "Java {}, {flags:?}", jre.version);
-        }
+    let machines = jre::ends()?;
+    let of_all = [
+        &["-Xint"][..],
+        &["-Xverify:all", "-Xcheck:jni"],
+        &["-XX:-UseCompressedOops", "-XX:+UseSerialGC"],
+        &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"],
+        &["-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-Xss256k"],
+        &["-XX:StartFlightRecording=filename=recording.jfr", "-Xlog:disable"],
+    ];
+    let of_some = machines.iter().map(|jre| {
+        (jre.clone(), if jre.version <= 17 { &["-Djava.security.manager"][..] } else { &["-Xcomp"] })
+    });
+    for (jre, flags) in jre::each(&machines, &of_all).into_iter().chain(of_some) {
+        let words = [flags, &["-cp", &path, "Program"]].concat();
+        let outcome = unchanged(&jre, "", &words)?;
+        assert_eq!(outcome.code, Some(0), "Java {}, {flags:?}: {}", jre.version, outcome.stderr);
+        ensure!(!outcome.stderr.contains("in native method"), "{}", outcome.stderr);
+        let methods = outcome.methods()?;
+        let entries = ["make", "fibonacci", "locked"].map(|m| methods[&format!("Program.{m}")].entries);
+        assert_eq!(entries, [1000, 1973, 2000], "Java {}, {flags:?}", jre.version);
     }
     Ok(())
 }
@@ -143,31 +138,29 @@ fn ready(jre: &Jre, folder: &Path, mode: &str) -> Result<(std::process::Child, i
 
 #[test]
 fn signals_and_tools_do_no_harm() -> Result<()> {
-    for jre in jre::ends()? {
-        for mode in ["busy", "deadlock"] {
-            let folder = tempfile::tempdir()?;
-            let (mut child, mut stdout) = ready(&jre, folder.path(), mode)?;
-            let process = child.id().to_string();
-            let jcmd = jre.home.join("bin/jcmd");
-            for tool in ["Thread.print", "GC.class_histogram", "VM.system_properties"] {
-                if jcmd.exists() {
-                    let said = Command::new(&jcmd).args([&process, tool]).run_quietly()?;
-                    ensure!(!said.stdout.is_empty(), "{tool}");
-                }
+    for (jre, mode) in jre::each(&jre::ends()?, &["busy", "deadlock"]) {
+        let folder = tempfile::tempdir()?;
+        let (mut child, mut stdout) = ready(&jre, folder.path(), mode)?;
+        let process = child.id().to_string();
+        let jcmd = jre.home.join("bin/jcmd");
+        for tool in ["Thread.print", "GC.class_histogram", "VM.system_properties"] {
+            if jcmd.exists() {
+                let said = Command::new(&jcmd).args([&process, tool]).run_quietly()?;
+                ensure!(!said.stdout.is_empty(), "{tool}");
             }
-            // A thread dump, as profilers' signals in the middle of anything.
-            for _ in 0..20 {
-                Command::new("kill").args(["-QUIT", &process]).run_quietly()?;
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            Command::new("kill").args(["-TERM", &process]).run_quietly()?;
-            let mut dumps = String::new();
-            stdout.read_to_string(&mut dumps)?;
-            assert_eq!(child.wait()?.code(), Some(143), "Java {}, {mode}", jre.version);
-            ensure!(dumps.contains("Full thread dump"), "Java {}, {mode}: {dumps}", jre.version);
-            let methods = subject::profile(folder.path())?;
-            ensure!(subject::entries_of(&methods, "Hard.work") >= 1000, "Java {}, {mode}", jre.version);
         }
+        // A thread dump, as profilers' signals in the middle of anything.
+        for _ in 0..20 {
+            Command::new("kill").args(["-QUIT", &process]).run_quietly()?;
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Command::new("kill").args(["-TERM", &process]).run_quietly()?;
+        let mut dumps = String::new();
+        stdout.read_to_string(&mut dumps)?;
+        assert_eq!(child.wait()?.code(), Some(143), "Java {}, {mode}", jre.version);
+        ensure!(dumps.contains("Full thread dump"), "Java {}, {mode}: {dumps}", jre.version);
+        let methods = subject::profile(folder.path())?;
+        ensure!(subject::entries_of(&methods, "Hard.work") >= 1000, "Java {}, {mode}", jre.version);
     }
     Ok(())
 }
@@ -177,21 +170,19 @@ fn other_agents_may_come_before_and_behind() -> Result<()> {
     let path = class_path();
     let jacoco = Corpus::open()?.path("jacoco-agent")?.display().to_string();
     let jacoco = format!("-javaagent:{jacoco}=destfile=coverage.exec");
-    for jre in jre::ends()? {
+    let ours = option("")?;
+    for (jre, order) in jre::each(&jre::ends()?, &[[&jacoco, &ours], [&ours, &jacoco]]) {
         let before = run(&jre, &["-cp", &path, "Program"])?;
-        let ours = option("")?;
-        for order in [[&jacoco, &ours], [&ours, &jacoco]] {
-            let [first, second] = order.map(String::as_str);
-            let outcome = run(&jre, &[first, second, "-cp", &path, "Program"])?;
-            let case = format!("Java {}, {first}: {}", jre.version, outcome.stderr);
-            assert_eq!((outcome.code, &outcome.stdout), (Some(0), &before.stdout), "{case}");
-            ensure!(outcome.stderr.is_empty(), "{case}");
-            let methods = outcome.methods()?;
-            assert_eq!(methods["Program.fibonacci"].entries, 1973, "{case}");
-            assert_eq!(methods["Program$Item.<init>"].aborted, 125, "{case}");
-            let coverage = fs::metadata(outcome.folder.path().join("coverage.exec"))?;
-            ensure!(coverage.len() > 100, "{case}");
-        }
+        let [first, second] = order.map(String::as_str);
+        let outcome = run(&jre, &[first, second, "-cp", &path, "Program"])?;
+        let case = format!("Java {}, {first}: {}", jre.version, outcome.stderr);
+        assert_eq!((outcome.code, &outcome.stdout), (Some(0), &before.stdout), "{case}");
+        ensure!(outcome.stderr.is_empty(), "{case}");
+        let methods = outcome.methods()?;
+        assert_eq!(methods["Program.fibonacci"].entries, 1973, "{case}");
+        assert_eq!(methods["Program$Item.<init>"].aborted, 125, "{case}");
+        let coverage = fs::metadata(outcome.folder.path().join("coverage.exec"))?;
+        ensure!(coverage.len() > 100, "{case}");
     }
     Ok(())
 }
@@ -207,21 +198,24 @@ fn mocks_of_final_classes_work() -> Result<()> {
     javac.arg(root().join("tests/java/agent/containers/Agents.java")).run_quietly()?;
     let path = join(&[&[folder.path().to_path_buf()][..], &jars].concat());
     // They attach to themselves, which takes a kit; this Byte Buddy knows none that is newer.
-    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
-        for options in if jre.version == 17 { &["include=Agents*", ""][..] } else { &["include=Agents*"] } {
-            let words = [
-                "-Dnet.bytebuddy.experimental=true",
-                "-Djdk.attach.allowAttachSelf=true",
-                "-cp",
-                &path,
-                "Agents",
-            ];
-            let outcome = unchanged(&jre, options, &words)?;
-            assert_eq!(outcome.code, Some(0), "Java {}: {}", jre.version, outcome.stderr);
-            let methods = outcome.methods()?;
-            assert_eq!(methods["Agents.main"].entries, 1, "Java {}", jre.version);
-            ensure!(methods["Agents$Closed.twice"].entries >= 3, "Java {}: {methods:?}", jre.version);
+    let machines: Vec<Jre> =
+        jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()).collect();
+    for (jre, options) in jre::each(&machines, &["", "include=Agents*"]) {
+        if options.is_empty() && jre.version != 17 {
+            continue;
         }
+        let words = [
+            "-Dnet.bytebuddy.experimental=true",
+            "-Djdk.attach.allowAttachSelf=true",
+            "-cp",
+            &path,
+            "Agents",
+        ];
+        let outcome = unchanged(&jre, options, &words)?;
+        assert_eq!(outcome.code, Some(0), "Java {}: {}", jre.version, outcome.stderr);
+        let methods = outcome.methods()?;
+        assert_eq!(methods["Agents.main"].entries, 1, "Java {}", jre.version);
+        ensure!(methods["Agents$Closed.twice"].entries >= 3, "Java {}: {methods:?}", jre.version);
     }
     Ok(())
 }
@@ -275,17 +269,18 @@ fn places_with_names_of_all_kinds() -> Result<()> {
 #[test]
 fn where_nothing_can_be_written_the_program_runs() -> Result<()> {
     let path = class_path();
-    for jre in jre::ends()? {
-        for (options, said) in [
+    for (jre, (options, said)) in jre::each(
+        &jre::ends()?,
+        &[
             ("out=/proc/nothing/", "cannot create the profile, nothing is recorded: "),
             ("limit=40k", "the limit of 40960 bytes is reached"),
-        ] {
-            let before = run(&jre, &["-cp", &path, "Program"])?;
-            let after = run(&jre, &[&option(options)?, "-cp", &path, "Program"])?;
-            assert_eq!((after.code, &after.stdout), (Some(0), &before.stdout), "{options}");
-            let lines: Vec<&str> = after.stderr.lines().collect();
-            ensure!(lines.len() == 1 && lines[0].contains(said), "{options}: {lines:?}");
-        }
+        ],
+    ) {
+        let before = run(&jre, &["-cp", &path, "Program"])?;
+        let after = run(&jre, &[&option(options)?, "-cp", &path, "Program"])?;
+        assert_eq!((after.code, &after.stdout), (Some(0), &before.stdout), "{options}");
+        let lines: Vec<&str> = after.stderr.lines().collect();
+        ensure!(lines.len() == 1 && lines[0].contains(said), "{options}: {lines:?}");
     }
     // Root may write everywhere: only others find a folder that cannot be written to.
     let folder = tempfile::tempdir()?;

@@ -432,30 +432,28 @@ fn recordings_follow_each_other_under_load() -> Result<()> {
 
 #[test]
 fn calls_that_were_open_when_a_recording_ended_are_no_part_of_the_next() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["tree", "trace", "counts"] {
-            let case = format!("Java {}, {record}", jre.version);
-            let mut program = start(&jre, &[], 0)?;
-            program.attached(&["-o", "a.iprof", "--record", record])?;
-            program.run("in")?;
-            program.run("in")?;
-            program.stop()?;
-            let methods = program.recorded("a.iprof")?;
-            let serve = methods.iter().find(|m| m.name == "Attached.serve").context("serve")?;
-            assert_eq!((serve.entries, serve.open), (2, 2), "{case}: {serve:?}");
-            program.attached(&["-o", "b.iprof", "--record", record])?;
-            program.run("call 10")?;
-            program.run("fail 1")?;
-            writeln!(program.stdin.as_mut().context("a pipe")?, "out")?;
-            ensure!(program.line()? == "out");
-            program.run("call 10")?;
-            program.stop()?;
-            let methods = program.recorded("b.iprof")?;
-            assert_eq!(entries_of(&methods, "Attached.call"), 2, "{case}: {methods:?}");
-            assert_eq!(entries_of(&methods, "Attached.serve"), 0, "{case}: {methods:?}");
-            assert_eq!(methods.iter().map(|m| m.open).sum::<u64>(), 0, "{case}: {methods:?}");
-            program.end()?;
-        }
+    for (jre, record) in jre::each(&jre::all()?, &["tree", "trace", "counts"]) {
+        let case = format!("Java {}, {record}", jre.version);
+        let mut program = start(&jre, &[], 0)?;
+        program.attached(&["-o", "a.iprof", "--record", record])?;
+        program.run("in")?;
+        program.run("in")?;
+        program.stop()?;
+        let methods = program.recorded("a.iprof")?;
+        let serve = methods.iter().find(|m| m.name == "Attached.serve").context("serve")?;
+        assert_eq!((serve.entries, serve.open), (2, 2), "{case}: {serve:?}");
+        program.attached(&["-o", "b.iprof", "--record", record])?;
+        program.run("call 10")?;
+        program.run("fail 1")?;
+        writeln!(program.stdin.as_mut().context("a pipe")?, "out")?;
+        ensure!(program.line()? == "out");
+        program.run("call 10")?;
+        program.stop()?;
+        let methods = program.recorded("b.iprof")?;
+        assert_eq!(entries_of(&methods, "Attached.call"), 2, "{case}: {methods:?}");
+        assert_eq!(entries_of(&methods, "Attached.serve"), 0, "{case}: {methods:?}");
+        assert_eq!(methods.iter().map(|m| m.open).sum::<u64>(), 0, "{case}: {methods:?}");
+        program.end()?;
     }
     Ok(())
 }

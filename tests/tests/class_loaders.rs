@@ -103,14 +103,12 @@ fn bundles_of_osgi_frameworks_see_nothing_but_java() -> Result<()> {
     let bundle = work.path().join("bundle.jar");
     let manifest = "Bundle-ManifestVersion: 2\nBundle-SymbolicName: program\nBundle-Version: 1.0\n";
     jar(&programs.plain(), "Program", manifest, &bundle)?;
-    for framework in ["felix", "equinox"] {
+    for (jre, framework) in jre::each(&jre::ends()?, &["felix", "equinox"]) {
         let path = join(&[programs.containers(), corpus.path(framework)?]);
-        for jre in jre::ends()? {
-            let words = ["-cp", &path, "Osgi", &bundle.display().to_string(), "Program"];
-            let outcome = both(&jre, "", &words)?;
-            assert_eq!(outcome.code, Some(0), "{framework}, Java {}: {}", jre.version, outcome.stderr);
-            assert_eq!(counts(&outcome, "Program")?, expected(&jre)?, "{framework}, Java {}", jre.version);
-        }
+        let words = ["-cp", &path, "Osgi", &bundle.display().to_string(), "Program"];
+        let outcome = both(&jre, "", &words)?;
+        assert_eq!(outcome.code, Some(0), "{framework}, Java {}: {}", jre.version, outcome.stderr);
+        assert_eq!(counts(&outcome, "Program")?, expected(&jre)?, "{framework}, Java {}", jre.version);
     }
     Ok(())
 }
@@ -191,17 +189,18 @@ fn jars_in_a_jar_have_a_loader_of_their_own() -> Result<()> {
 #[test]
 fn loaders_that_answer_few_questions_are_asked_none() -> Result<()> {
     let path = Programs::get().plain().display().to_string();
-    for jre in jre::all()? {
-        for how in ["filters", "throws", "locked"] {
-            let words = ["-Xcheck:jni", "-Xverify:all", "-cp", &path, "Picky", how, "Program"];
-            let outcome = both(&jre, "exclude=Picky", &words)?;
-            assert_eq!(counts(&outcome, "")?, expected(&jre)?, "Java {}, {how}", jre.version);
-        }
+    let machines = jre::all()?;
+    for (jre, how) in jre::each(&machines, &["filters", "throws", "locked"]) {
+        let words = ["-Xcheck:jni", "-Xverify:all", "-cp", &path, "Picky", how, "Program"];
+        let outcome = both(&jre, "exclude=Picky", &words)?;
+        assert_eq!(counts(&outcome, "")?, expected(&jre)?, "Java {}, {how}", jre.version);
+    }
+    for jre in &machines {
         // All probes, and those of the JDK's own classes beside them.
         let options =
             "exclude=Picky,include=java.util.**:**,transform=method-events:thread-links:hand-over:allocation";
-        let outcome = both(&jre, options, &["-cp", &path, "Picky", "throws", "Program"])?;
-        assert_eq!(counts(&outcome, "Program")?, expected(&jre)?, "Java {}", jre.version);
+        let outcome = both(jre, options, &["-cp", &path, "Picky", "throws", "Program"])?;
+        assert_eq!(counts(&outcome, "Program")?, expected(jre)?, "Java {}", jre.version);
     }
     Ok(())
 }

@@ -35,26 +35,25 @@ fn counter_is_used() -> bool {
 
 #[test]
 fn the_profile_says_which_clock_it_was_and_how_true() -> Result<()> {
-    for jre in jre::all()? {
-        for (options, counter) in
-            [("", counter_is_used()), ("clock=tsc", counter_is_used()), ("clock=monotonic", false)]
-        {
-            let outcome = run(&jre, &["-Xcheck:jni", &option(options)?, "-cp", &class_path(), "Program"])?;
-            ensure!(outcome.code == Some(0), "{}", outcome.stderr);
-            let told = options == "clock=tsc" && !counter;
-            assert_eq!(outcome.stderr.starts_with("instrument: clock=tsc: "), told, "{}", outcome.stderr);
-            let profile = profile(&outcome)?;
-            let properties = &profile.copies[&1].properties;
-            assert_eq!(properties["clock"], if counter { "tsc" } else { "monotonic" }, "{options}");
-            assert_eq!(properties.contains_key("clock.error"), counter);
-            assert_eq!(properties.contains_key("clock.drift"), counter);
-            if counter {
-                let error: f64 = properties["clock.error"].parse()?;
-                let drift: f64 = properties["clock.drift"].parse()?;
-                let ran = (profile.shutdown_clock - profile.start_clock) as f64;
-                // Beside the error of its speed, what the system corrects of its own, and a reading that was interrupted.
-                ensure!(error > 0.0 && drift.abs() < 1e6 + ran * 1e-3, "{error} ppm, {drift} ns of {ran}");
-            }
+    for (jre, (options, counter)) in jre::each(
+        &jre::all()?,
+        &[("", counter_is_used()), ("clock=tsc", counter_is_used()), ("clock=monotonic", false)],
+    ) {
+        let outcome = run(&jre, &["-Xcheck:jni", &option(options)?, "-cp", &class_path(), "Program"])?;
+        ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+        let told = options == "clock=tsc" && !counter;
+        assert_eq!(outcome.stderr.starts_with("instrument: clock=tsc: "), told, "{}", outcome.stderr);
+        let profile = profile(&outcome)?;
+        let properties = &profile.copies[&1].properties;
+        assert_eq!(properties["clock"], if counter { "tsc" } else { "monotonic" }, "{options}");
+        assert_eq!(properties.contains_key("clock.error"), counter);
+        assert_eq!(properties.contains_key("clock.drift"), counter);
+        if counter {
+            let error: f64 = properties["clock.error"].parse()?;
+            let drift: f64 = properties["clock.drift"].parse()?;
+            let ran = (profile.shutdown_clock - profile.start_clock) as f64;
+            // Beside the error of its speed, what the system corrects of its own, and a reading that was interrupted.
+            ensure!(error > 0.0 && drift.abs() < 1e6 + ran * 1e-3, "{error} ppm, {drift} ns of {ran}");
         }
     }
     Ok(())
@@ -63,33 +62,31 @@ fn the_profile_says_which_clock_it_was_and_how_true() -> Result<()> {
 /// The program prints System.nanoTime() around and within a call.
 #[test]
 fn both_clocks_show_the_same_moments() -> Result<()> {
-    for jre in jre::all()? {
-        for flags in [&[][..], &["-Xint"]] {
-            let (agent, path) = (option("timing=all")?, class_path());
-            let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Moments"]].concat();
-            let outcome = run(&jre, &words)?;
-            ensure!(outcome.code == Some(0), "{}", outcome.stderr);
-            let moments: Vec<u64> = outcome.stdout.lines().map(str::parse).collect::<Result<_, _>>()?;
-            let [before, begin, end, after] = moments[..] else { anyhow::bail!("{}", outcome.stdout) };
-            let profile = profile(&outcome)?;
-            let main = profile.threads.iter().find(|t| t.name == "main").context("the main thread")?;
-            let tree = main.tree.as_ref().context("a tree")?;
-            let pause = tree.nodes.iter().find(|node| node.closes.exits == 1).context("a call that ended")?;
-            // What the lines through two readings are off by, and what readings out of order are.
-            let slack = 100_000;
-            ensure!(
-                end - begin <= pause.ns + slack && pause.ns <= after - before + slack,
-                "{moments:?} {pause:?}"
-            );
-            // The last event is the exit of the call, or the loading of a class when the program ends.
-            ensure!(
-                end <= main.last_event + slack && main.last_event <= profile.shutdown_clock + slack,
-                "{moments:?} {main:?}"
-            );
-            let open = main.stack[0].since;
-            ensure!(main.start <= open && open <= before + slack, "{moments:?} {open}");
-            ensure!(profile.start_clock <= main.start && after <= profile.shutdown_clock + slack);
-        }
+    for (jre, flags) in jre::each(&jre::all()?, &[&[][..], &["-Xint"]]) {
+        let (agent, path) = (option("timing=all")?, class_path());
+        let words = [&[agent.as_str()][..], flags, &["-cp", &path, "Moments"]].concat();
+        let outcome = run(&jre, &words)?;
+        ensure!(outcome.code == Some(0), "{}", outcome.stderr);
+        let moments: Vec<u64> = outcome.stdout.lines().map(str::parse).collect::<Result<_, _>>()?;
+        let [before, begin, end, after] = moments[..] else { anyhow::bail!("{}", outcome.stdout) };
+        let profile = profile(&outcome)?;
+        let main = profile.threads.iter().find(|t| t.name == "main").context("the main thread")?;
+        let tree = main.tree.as_ref().context("a tree")?;
+        let pause = tree.nodes.iter().find(|node| node.closes.exits == 1).context("a call that ended")?;
+        // What the lines through two readings are off by, and what readings out of order are.
+        let slack = 100_000;
+        ensure!(
+            end - begin <= pause.ns + slack && pause.ns <= after - before + slack,
+            "{moments:?} {pause:?}"
+        );
+        // The last event is the exit of the call, or the loading of a class when the program ends.
+        ensure!(
+            end <= main.last_event + slack && main.last_event <= profile.shutdown_clock + slack,
+            "{moments:?} {main:?}"
+        );
+        let open = main.stack[0].since;
+        ensure!(main.start <= open && open <= before + slack, "{moments:?} {open}");
+        ensure!(profile.start_clock <= main.start && after <= profile.shutdown_clock + slack);
     }
     Ok(())
 }

@@ -18,11 +18,12 @@ use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, Outcome, Transforms};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::machine::{self, Jdk, Run, join};
+use instrument_tests::shared;
 use instrument_tests::subject::{self, ReportLine};
 
 const TRANSFORMS: [&str; 3] = ["method-events", "allocation", "method-events,allocation"];
 
-/// Those of this run: what one of them does alone is a part of what both do.
+/// Those of this run: what one of them does alone is a part of what both do, and of [`LIBRARY_CALLS`].
 fn transforms() -> &'static [&'static str] {
     if Corpus::full() { &TRANSFORMS[..] } else { &TRANSFORMS[2..] }
 }
@@ -117,6 +118,16 @@ fn links(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Links> {
             Err(line) => anyhow::bail!("JarLinkCheck said {line:?}"),
         })
         .collect()
+}
+
+/// The same of a jar as it is, which several tests ask for.
+fn links_before(jdk: &Jdk, subject: &Subject) -> Result<Links> {
+    let name = format!("links-{}-{}", jdk.version, subject.name);
+    let folder = shared::folder(&name, |folder| {
+        let links = links(jdk, &subject.jar, &subject.class_path)?;
+        Ok(fs::write(folder.join("links.json"), serde_json::to_vec(&links)?)?)
+    });
+    Ok(serde_json::from_slice(&fs::read(folder.join("links.json"))?)?)
 }
 
 /// The classes that linked before and do not now, or fail in another way than before.
@@ -256,7 +267,7 @@ fn link_and_mean_the_same(first: usize) -> Result<()> {
             let mut faults = Vec::new();
             let jdk = Jdk::at_least(subject.java)?;
             let before = match &jdk {
-                Some(jdk) => Some(links(jdk, &subject.jar, &subject.class_path)?),
+                Some(jdk) => Some(links_before(jdk, subject)?),
                 None => {
                     eprintln!("{}: not linked, no Java {} on this machine", subject.name, subject.java);
                     None
@@ -272,7 +283,8 @@ fn link_and_mean_the_same(first: usize) -> Result<()> {
                     faults.push(format!("signed, but not refused: {} {said}", refused.status));
                 }
             }
-            for &transform in transforms().iter().chain(&[LIBRARY_CALLS]) {
+            let alone = if Corpus::full() { &TRANSFORMS[..] } else { &[] };
+            for &transform in alone.iter().chain(&[LIBRARY_CALLS]) {
                 let output = work.path().join(format!("{}-{transform}.jar", subject.name));
                 let mut options = vec!["--transform"];
                 options.extend(transform.split(' '));
@@ -375,7 +387,7 @@ fn classes_with_code_regions_link() -> Result<()> {
             let output = work.path().join(format!("{}.jar", subject.name));
             let (timed, refused) = time_regions(&subject.jar, &output)?;
             println!("{}: {timed} regions, {refused} refused", subject.name);
-            let before = links(&jdk, &subject.jar, &class_path)?;
+            let before = links_before(&jdk, subject)?;
             let mut faults = new_errors(&before, &links(&jdk, &output, &class_path)?);
             // Two lines taken at random often lie in different branches.
             if 2 * timed < refused {

@@ -167,54 +167,48 @@ fn classes_are_listed_with_their_state() -> Result<()> {
 
 #[test]
 fn what_runs_in_a_pause_is_not_recorded() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["counts", "tree", "trace"] {
-            let case = format!("Java {}, {record}", jre.version);
-            let options = format!("record={record},transform=method-events:thread-links:allocation");
-            let mut program = Program::start(&jre, &options, &["-Xcheck:jni"])?;
-            program.run("call 5")?;
-            program.run("in")?;
-            assert_eq!(program.ask(&["status"])?["recording"], "on", "{case}");
-            let paused = program.ask(&["pause"])?;
-            assert_eq!(
-                (&paused["recording"], &paused["changed"]),
-                (&"paused".into(), &true.into()),
-                "{case}"
-            );
-            assert_eq!(program.ask(&["pause"])?["changed"], false, "{case}");
-            assert_eq!(program.ask(&["status"])?["recording"], "paused", "{case}");
-            program.run("call 1000")?;
-            // A call from before ends, one begins that goes on after the pause.
-            program.run("out")?;
-            program.run("in")?;
-            program.run("recurse 7")?;
-            assert_eq!(program.ask(&["resume"])?["pauses"], 1, "{case}");
-            program.run("recurse 2")?;
-            program.run("call 10")?;
-            program.run("out")?;
-            program.run("call 1")?;
-            program.end()?;
-            let methods = subject::profile(program.folder.path())?;
-            let method = |name: &str| {
-                methods.iter().find(|m| m.name == format!("Asked.{name}")).with_context(|| case.clone())
-            };
-            for (name, entries) in [("leaf", 5 + 1 + 10 + 1), ("recurse", 3), ("call", 3), ("answer", 2)] {
-                let method = method(name)?;
-                assert_eq!((method.entries, method.exits), (entries, entries), "{case}: {method:?}");
-            }
-            ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{case}: {methods:?}");
-            let report = subject::call()?
-                .current_dir(program.folder.path())
-                .args(["report", "--allocations", "--csv"])
-                .args(program.profiles()?)
-                .run_quietly()?;
-            let report = String::from_utf8(report.stdout)?;
-            ensure!(
-                report.lines().any(|line| line.contains("17") && line.contains("Asked$Item")),
-                "{case}: {report}"
-            );
-            assert_eq!(program.profile()?.pauses.len(), 1, "{case}");
+    for (jre, record) in jre::each(&jre::all()?, &["counts", "tree", "trace"]) {
+        let case = format!("Java {}, {record}", jre.version);
+        let options = format!("record={record},transform=method-events:thread-links:allocation");
+        let mut program = Program::start(&jre, &options, &["-Xcheck:jni"])?;
+        program.run("call 5")?;
+        program.run("in")?;
+        assert_eq!(program.ask(&["status"])?["recording"], "on", "{case}");
+        let paused = program.ask(&["pause"])?;
+        assert_eq!((&paused["recording"], &paused["changed"]), (&"paused".into(), &true.into()), "{case}");
+        assert_eq!(program.ask(&["pause"])?["changed"], false, "{case}");
+        assert_eq!(program.ask(&["status"])?["recording"], "paused", "{case}");
+        program.run("call 1000")?;
+        // A call from before ends, one begins that goes on after the pause.
+        program.run("out")?;
+        program.run("in")?;
+        program.run("recurse 7")?;
+        assert_eq!(program.ask(&["resume"])?["pauses"], 1, "{case}");
+        program.run("recurse 2")?;
+        program.run("call 10")?;
+        program.run("out")?;
+        program.run("call 1")?;
+        program.end()?;
+        let methods = subject::profile(program.folder.path())?;
+        let method = |name: &str| {
+            methods.iter().find(|m| m.name == format!("Asked.{name}")).with_context(|| case.clone())
+        };
+        for (name, entries) in [("leaf", 5 + 1 + 10 + 1), ("recurse", 3), ("call", 3), ("answer", 2)] {
+            let method = method(name)?;
+            assert_eq!((method.entries, method.exits), (entries, entries), "{case}: {method:?}");
         }
+        ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{case}: {methods:?}");
+        let report = subject::call()?
+            .current_dir(program.folder.path())
+            .args(["report", "--allocations", "--csv"])
+            .args(program.profiles()?)
+            .run_quietly()?;
+        let report = String::from_utf8(report.stdout)?;
+        ensure!(
+            report.lines().any(|line| line.contains("17") && line.contains("Asked$Item")),
+            "{case}: {report}"
+        );
+        assert_eq!(program.profile()?.pauses.len(), 1, "{case}");
     }
     Ok(())
 }
@@ -271,85 +265,81 @@ fn a_reset_counts_from_now_on() -> Result<()> {
 
 #[test]
 fn the_heap_is_dumped_on_request() -> Result<()> {
-    for jre in jre::all()? {
-        for options in ["heap=objects", "record=counts"] {
-            let case = format!("Java {}, {options}", jre.version);
-            let mut program = Program::start(&jre, options, &["-Xcheck:jni"])?;
-            program.run("busy")?;
-            let (mut known, mut traced) = (0, 0);
-            for _ in 0..2 {
-                let said = program
-                    .ctl(&[&program.pid(), "heap-dump", "heap.hprof"])?
-                    .current_dir(program.folder.path())
-                    .run_quietly()?;
-                ensure!(String::from_utf8(said.stdout)?.contains(" objects of "), "{case}");
-                let dump = hprof::read(&program.folder.path().join("heap.hprof"))?;
-                ensure!(dump.dangling().is_empty(), "{case}: {:?}", dump.dangling());
-                let locks: Vec<_> = dump.objects.values().filter(|o| o.class == "Asked$Lock").collect();
-                (known, traced) =
-                    (locks.len(), locks.iter().filter(|o| !dump.traces[&o.trace].is_empty()).count());
-            }
-            ensure!(known > 0, "{case}");
-            assert_eq!(traced, if options == "heap=objects" { known } else { 0 }, "{case}");
-            let said = program.refused(&["heap-dump", "/nowhere/x"])?;
-            ensure!(said.contains("/nowhere/x"), "{said}");
-            program.run("idle")?;
-            program.end()?;
+    for (jre, options) in jre::each(&jre::all()?, &["heap=objects", "record=counts"]) {
+        let case = format!("Java {}, {options}", jre.version);
+        let mut program = Program::start(&jre, options, &["-Xcheck:jni"])?;
+        program.run("busy")?;
+        let (mut known, mut traced) = (0, 0);
+        for _ in 0..2 {
+            let said = program
+                .ctl(&[&program.pid(), "heap-dump", "heap.hprof"])?
+                .current_dir(program.folder.path())
+                .run_quietly()?;
+            ensure!(String::from_utf8(said.stdout)?.contains(" objects of "), "{case}");
+            let dump = hprof::read(&program.folder.path().join("heap.hprof"))?;
+            ensure!(dump.dangling().is_empty(), "{case}: {:?}", dump.dangling());
+            let locks: Vec<_> = dump.objects.values().filter(|o| o.class == "Asked$Lock").collect();
+            (known, traced) =
+                (locks.len(), locks.iter().filter(|o| !dump.traces[&o.trace].is_empty()).count());
         }
+        ensure!(known > 0, "{case}");
+        assert_eq!(traced, if options == "heap=objects" { known } else { 0 }, "{case}");
+        let said = program.refused(&["heap-dump", "/nowhere/x"])?;
+        ensure!(said.contains("/nowhere/x"), "{said}");
+        program.run("idle")?;
+        program.end()?;
     }
     Ok(())
 }
 
 #[test]
 fn snapshots_are_whole_while_threads_write() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["counts", "tree", "trace"] {
-            let case = format!("Java {}, {record}", jre.version);
-            let options = format!("record={record}");
-            let mut program = Program::start(&jre, &options, &["-Xcheck:jni"])?;
-            program.run("busy")?;
-            let mut before = 0;
-            for round in 0..5 {
-                // In the working directory of the client.
-                let said = program
-                    .ctl(&[&program.pid(), "snapshot", "copy.iprof"])?
-                    .current_dir(program.folder.path())
-                    .run_quietly()?;
-                ensure!(String::from_utf8(said.stdout)?.contains("the program was stopped for "), "{case}");
-                let copy = program.folder.path().join("copy.iprof");
-                let bytes = fs::read(&copy)?;
-                assert_eq!(bytes[88], 1, "{case}: it does not say that it is a snapshot");
-                let mode = fs::metadata(&copy)?.permissions().mode();
-                assert_eq!(mode & 0o777, 0o600, "{case}: others may read it");
-                let copied = Profile::parse(&bytes)?;
-                assert_eq!(copied.damage, [], "{case}");
-                let report = subject::call()?.args(["report", "--json"]).arg(&copy).run_quietly()?;
-                let report: Value = serde_json::from_slice(&report.stdout)?;
-                assert_eq!(report["balance"]["holds"], true, "{case}, {round}");
-                let calls = report["methods"]
-                    .as_array()
-                    .context("methods")?
-                    .iter()
-                    .filter_map(|m| m["entries"].as_u64())
-                    .sum();
-                ensure!(calls > before, "{case}, {round}: {calls} calls, {before} before");
-                ensure!(copied.beat_clock > 0, "{case}");
-                before = calls;
-            }
-            let itself = program
-                .profiles()?
-                .into_iter()
-                .find(|path| !path.ends_with("copy.iprof"))
-                .context("a profile")?;
-            let said = program.refused(&["snapshot", &itself.display().to_string()])?;
-            ensure!(said.contains("that is the profile itself"), "{said}");
-            let beside = fs::read_dir(program.folder.path())?
-                .flatten()
-                .filter(|e| e.file_name().to_string_lossy().starts_with('.'));
-            assert_eq!(beside.count(), 0, "{case}");
-            program.run("idle")?;
-            program.end()?;
+    for (jre, record) in jre::each(&jre::all()?, &["counts", "tree", "trace"]) {
+        let case = format!("Java {}, {record}", jre.version);
+        let options = format!("record={record}");
+        let mut program = Program::start(&jre, &options, &["-Xcheck:jni"])?;
+        program.run("busy")?;
+        let mut before = 0;
+        for round in 0..5 {
+            // In the working directory of the client.
+            let said = program
+                .ctl(&[&program.pid(), "snapshot", "copy.iprof"])?
+                .current_dir(program.folder.path())
+                .run_quietly()?;
+            ensure!(String::from_utf8(said.stdout)?.contains("the program was stopped for "), "{case}");
+            let copy = program.folder.path().join("copy.iprof");
+            let bytes = fs::read(&copy)?;
+            assert_eq!(bytes[88], 1, "{case}: it does not say that it is a snapshot");
+            let mode = fs::metadata(&copy)?.permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{case}: others may read it");
+            let copied = Profile::parse(&bytes)?;
+            assert_eq!(copied.damage, [], "{case}");
+            let report = subject::call()?.args(["report", "--json"]).arg(&copy).run_quietly()?;
+            let report: Value = serde_json::from_slice(&report.stdout)?;
+            assert_eq!(report["balance"]["holds"], true, "{case}, {round}");
+            let calls = report["methods"]
+                .as_array()
+                .context("methods")?
+                .iter()
+                .filter_map(|m| m["entries"].as_u64())
+                .sum();
+            ensure!(calls > before, "{case}, {round}: {calls} calls, {before} before");
+            ensure!(copied.beat_clock > 0, "{case}");
+            before = calls;
         }
+        let itself = program
+            .profiles()?
+            .into_iter()
+            .find(|path| !path.ends_with("copy.iprof"))
+            .context("a profile")?;
+        let said = program.refused(&["snapshot", &itself.display().to_string()])?;
+        ensure!(said.contains("that is the profile itself"), "{said}");
+        let beside = fs::read_dir(program.folder.path())?
+            .flatten()
+            .filter(|e| e.file_name().to_string_lossy().starts_with('.'));
+        assert_eq!(beside.count(), 0, "{case}");
+        program.run("idle")?;
+        program.end()?;
     }
     Ok(())
 }

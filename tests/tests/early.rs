@@ -115,25 +115,25 @@ fn there_is_an_end_to_the_objects_of_start_up() -> Result<()> {
 
 #[test]
 fn what_the_program_makes_is_counted_as_without() -> Result<()> {
-    for jre in jre::all()? {
-        for (level, flag) in [("counts", "-Xcheck:jni"), ("objects", "-XX:+UseSerialGC")] {
-            let case = format!("Java {}, {level}", jre.version);
-            let mut runs = Vec::new();
-            for early in ["off", "on"] {
-                let options = format!("heap={level},early={early},calibrate=off");
-                let outcome = with(&jre, &options, &[flag], &["Heap"])?;
-                ensure!(outcome.code == Some(0), "{case}: {}", outcome.stderr);
-                ensure!(!outcome.stderr.contains("WARNING in native"), "{case}: {}", outcome.stderr);
-                outcome.methods()?;
-                let mut made = made(&outcome)?;
-                made.retain(|(class, _), _| {
-                    class.starts_with("Heap$") && !class.contains("Lambda") && class != "Heap$Endless"
-                });
-                ensure!(made.len() > 15, "{case}: {made:?}");
-                runs.push((outcome.stdout, made));
-            }
-            assert_eq!(runs[0], runs[1], "{case}");
+    for (jre, (level, flag)) in
+        jre::each(&jre::all()?, &[("counts", "-Xcheck:jni"), ("objects", "-XX:+UseSerialGC")])
+    {
+        let case = format!("Java {}, {level}", jre.version);
+        let mut runs = Vec::new();
+        for early in ["off", "on"] {
+            let options = format!("heap={level},early={early},calibrate=off");
+            let outcome = with(&jre, &options, &[flag], &["Heap"])?;
+            ensure!(outcome.code == Some(0), "{case}: {}", outcome.stderr);
+            ensure!(!outcome.stderr.contains("WARNING in native"), "{case}: {}", outcome.stderr);
+            outcome.methods()?;
+            let mut made = made(&outcome)?;
+            made.retain(|(class, _), _| {
+                class.starts_with("Heap$") && !class.contains("Lambda") && class != "Heap$Endless"
+            });
+            ensure!(made.len() > 15, "{case}: {made:?}");
+            runs.push((outcome.stdout, made));
         }
+        assert_eq!(runs[0], runs[1], "{case}");
     }
     Ok(())
 }

@@ -53,13 +53,13 @@ fn run(jre: &Jre, rewritten: bool, record: &str, arguments: &[&str]) -> Result<a
 
 /// Java, way, recording.
 fn for_each(records: &[&str], test: impl Fn(&Jre, bool, &str) -> Result<()>) -> Result<()> {
-    for jre in jre::ends()? {
-        for rewritten in [true, false] {
-            for record in records {
-                test(&jre, rewritten, record)
-                    .with_context(|| format!("Java {}, rewritten {rewritten}, {record}", jre.version))?;
-            }
-        }
+    let ways: Vec<_> = [true, false]
+        .iter()
+        .flat_map(|&rewritten| records.iter().map(move |record| (rewritten, *record)))
+        .collect();
+    for (jre, (rewritten, record)) in jre::each(&jre::ends()?, &ways) {
+        test(&jre, rewritten, record)
+            .with_context(|| format!("Java {}, rewritten {rewritten}, {record}", jre.version))?;
     }
     Ok(())
 }

@@ -89,12 +89,27 @@ fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Resu
     let more = "main = \"Shape\"";
     cases.add(
         "javac",
-        &[&javac, "-g", "--release", "8", "-Xlint:-options", "-d", "{out}", "Shape.java"],
+        &[
+            &javac,
+            "-J-XX:TieredStopAtLevel=1",
+            "-g",
+            "--release",
+            "8",
+            "-Xlint:-options",
+            "-d",
+            "{out}",
+            "Shape.java",
+        ],
         more,
         &files,
     )?;
     let ecj = text(&corpus.path("ecj")?)?;
-    cases.add("ecj", &[&java, "-jar", &ecj, "-8", "-g", "-d", "{out}", "{case}/Shape.java"], more, &files)?;
+    cases.add(
+        "ecj",
+        &[&java, "-XX:TieredStopAtLevel=1", "-jar", &ecj, "-8", "-g", "-d", "{out}", "{case}/Shape.java"],
+        more,
+        &files,
+    )?;
     let mut names = vec!["ecj", "javac"];
     if Corpus::full() {
         let compiler = corpus.jar("kotlin-compiler")?;
@@ -136,12 +151,9 @@ fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Resu
     blessed += &cases.says("bless", &[], 0, &["ok javac", "ok ecj"])?;
     ensure!(names.iter().all(|name| blessed.contains(&format!("blessed {name}: "))), "{blessed}");
     ensure!(fs::read_to_string(cases.path().join("ecj/stdout"))? == "round\ntimeout value is negative\n");
-    for _ in 0..2 {
-        cases.says("check", &run, 0, &["ok javac", "ok ecj"])?;
-        let said = cases.says("check", &[], 0, &[])?;
-        ensure!(names.iter().all(|name| said.contains(&format!("ok {name}\n"))), "{said}");
-    }
-    cases.says("bless", &[], 0, &["ok javac", "ok ecj"])?;
+    cases.says("check", &run, 0, &["ok javac", "ok ecj"])?;
+    let said = cases.says("check", &[], 0, &[])?;
+    ensure!(names.iter().all(|name| said.contains(&format!("ok {name}\n"))), "{said}");
 
     for name in ["javac", "ecj"] {
         let changed = SOURCE.replace("public final Kind", "public Kind").replace("\"round\"", "\"oval\"");

@@ -152,32 +152,29 @@ fn biographies(profile: &Path) -> Result<(Profile, Vec<Object>)> {
 
 #[test]
 fn every_object_is_counted_once() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["tree", "counts", "trace"] {
-            let flags: &[&str] = if record == "trace" { &["-Xint"] } else { &["-Xcheck:jni"] };
-            let options = format!("heap=counts,record={record},calibrate=off");
-            let case = format!("Java {}, {record}", jre.version);
-            let outcome = heap_silently(&jre, &options, flags, &case)?;
-            let made = Made::read(&profile_of(&outcome)?)?;
-            made.check(&case);
-            // What no rewritten code makes is not seen.
-            assert_eq!(made.count("Heap$Unsafed", ""), 0, "{case}");
-        }
+    for (jre, record) in jre::each(&jre::all()?, &["tree", "counts", "trace"]) {
+        let flags: &[&str] = if record == "trace" { &["-Xint"] } else { &["-Xcheck:jni"] };
+        let options = format!("heap=counts,record={record},calibrate=off");
+        let case = format!("Java {}, {record}", jre.version);
+        let outcome = heap_silently(&jre, &options, flags, &case)?;
+        let made = Made::read(&profile_of(&outcome)?)?;
+        made.check(&case);
+        // What no rewritten code makes is not seen.
+        assert_eq!(made.count("Heap$Unsafed", ""), 0, "{case}");
     }
     Ok(())
 }
 
 #[test]
 fn every_object_has_one_biography() -> Result<()> {
-    for jre in jre::all()? {
-        for flags in [&["-Xcheck:jni"][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]] {
-            let case = format!("Java {}, {flags:?}", jre.version);
-            let outcome = heap_silently(&jre, "heap=objects,calibrate=off", flags, &case)?;
-            let path = profile_of(&outcome)?;
-            let made = Made::read(&path)?;
-            made.check(&case);
-            check_biographies(&path, &made, &case)?;
-        }
+    let ways = [&["-Xcheck:jni"][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]];
+    for (jre, flags) in jre::each(&jre::all()?, &ways) {
+        let case = format!("Java {}, {flags:?}", jre.version);
+        let outcome = heap_silently(&jre, "heap=objects,calibrate=off", flags, &case)?;
+        let path = profile_of(&outcome)?;
+        let made = Made::read(&path)?;
+        made.check(&case);
+        check_biographies(&path, &made, &case)?;
     }
     Ok(())
 }
@@ -289,38 +286,37 @@ fn contexts(profile: &Path) -> Result<(Value, Vec<Row>)> {
 /// constructor: whatever kind, as many as the program has made.
 #[test]
 fn every_kind_of_allocation_is_exact_with_heap_all() -> Result<()> {
-    for jre in jre::all()? {
-        for (level, flags) in [("counts", &["-Xcheck:jni"][..]), ("counts", &["-Xint"]), ("objects", &[])] {
-            let case = format!("Java {}, {level}, {flags:?}", jre.version);
-            let options = format!("heap={level},heap-all=on,calibrate=off");
-            let outcome = heap(&jre, &options, flags, &["HeapAll"])?;
-            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
-            let (report, rows) = contexts(&profile_of(&outcome)?)?;
-            let mut lines = outcome.stdout.lines();
-            let times: u64 = lines.next().context("nothing printed")?.parse()?;
-            let mut kinds = 0;
-            for line in lines {
-                let [method, class, each] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
-                let is_made = |methods: &[String]| {
-                    let called = |pair: &[String]| {
-                        pair[0].starts_with(&format!("HeapAll.{method}("))
-                            && pair[1].starts_with("HeapAll.measure(")
-                    };
-                    methods.windows(2).any(called)
+    for (jre, (level, flags)) in
+        jre::each(&jre::all()?, &[("counts", &["-Xcheck:jni"][..]), ("counts", &["-Xint"]), ("objects", &[])])
+    {
+        let case = format!("Java {}, {level}, {flags:?}", jre.version);
+        let options = format!("heap={level},heap-all=on,calibrate=off");
+        let outcome = heap(&jre, &options, flags, &["HeapAll"])?;
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{case}");
+        let (report, rows) = contexts(&profile_of(&outcome)?)?;
+        let mut lines = outcome.stdout.lines();
+        let times: u64 = lines.next().context("nothing printed")?.parse()?;
+        let mut kinds = 0;
+        for line in lines {
+            let [method, class, each] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let is_made = |methods: &[String]| {
+                let called = |pair: &[String]| {
+                    pair[0].starts_with(&format!("HeapAll.{method}("))
+                        && pair[1].starts_with("HeapAll.measure(")
                 };
-                let is_class =
-                    |name: &str| name == class || class.ends_with("Lambda") && name.starts_with(class);
-                let made = rows.iter().filter(|(name, methods, _)| is_class(name) && is_made(methods));
-                let made: u64 = made.map(|(_, _, objects)| objects).sum();
-                assert_eq!(made, times * each.parse::<u64>()?, "{case}: {line}");
-                kinds += 1;
-            }
-            ensure!(kinds >= 44, "{case}: {kinds} kinds");
-            let coverage = report["coverage"][0]["recorded"].as_str().unwrap_or_default();
-            ensure!(coverage.starts_with("all allocations of the JVM"), "{case}: {coverage}");
-            let own: Vec<_> = rows.iter().filter(|row| row.0.contains("instrument.runtime")).collect();
-            ensure!(own.is_empty(), "{case}: {own:?}");
+                methods.windows(2).any(called)
+            };
+            let is_class = |name: &str| name == class || class.ends_with("Lambda") && name.starts_with(class);
+            let made = rows.iter().filter(|(name, methods, _)| is_class(name) && is_made(methods));
+            let made: u64 = made.map(|(_, _, objects)| objects).sum();
+            assert_eq!(made, times * each.parse::<u64>()?, "{case}: {line}");
+            kinds += 1;
         }
+        ensure!(kinds >= 44, "{case}: {kinds} kinds");
+        let coverage = report["coverage"][0]["recorded"].as_str().unwrap_or_default();
+        ensure!(coverage.starts_with("all allocations of the JVM"), "{case}: {coverage}");
+        let own: Vec<_> = rows.iter().filter(|row| row.0.contains("instrument.runtime")).collect();
+        ensure!(own.is_empty(), "{case}: {own:?}");
     }
     Ok(())
 }
@@ -366,23 +362,21 @@ fn the_choice_of_methods_does_not_narrow_the_heap() -> Result<()> {
 
 #[test]
 fn exits_and_lack_of_memory_lose_nothing() -> Result<()> {
-    for jre in jre::all()? {
-        for level in ["counts", "objects"] {
-            let options = format!("heap={level},calibrate=off");
-            let outcome = heap(&jre, &options, &[], &["Heap", "exit"])?;
-            assert_eq!(outcome.code, Some(7), "{}", outcome.stderr);
-            Made::read(&profile_of(&outcome)?)?.check(&format!("Java {}, exit, {level}", jre.version));
+    for (jre, level) in jre::each(&jre::all()?, &["counts", "objects"]) {
+        let options = format!("heap={level},calibrate=off");
+        let outcome = heap(&jre, &options, &[], &["Heap", "exit"])?;
+        assert_eq!(outcome.code, Some(7), "{}", outcome.stderr);
+        Made::read(&profile_of(&outcome)?)?.check(&format!("Java {}, exit, {level}", jre.version));
 
-            let outcome = heap(&jre, &options, &["-Xmx48m"], &["Heap", "memory"])?;
-            assert_eq!(
-                (outcome.code, outcome.stdout.as_str()),
-                (Some(0), "too large\nfull\n"),
-                "{}",
-                outcome.stderr
-            );
-            let made = Made::read(&profile_of(&outcome)?)?;
-            assert_eq!(made.count("Heap$AfterMemory", ""), 100, "Java {}, {level}", jre.version);
-        }
+        let outcome = heap(&jre, &options, &["-Xmx48m"], &["Heap", "memory"])?;
+        assert_eq!(
+            (outcome.code, outcome.stdout.as_str()),
+            (Some(0), "too large\nfull\n"),
+            "{}",
+            outcome.stderr
+        );
+        let made = Made::read(&profile_of(&outcome)?)?;
+        assert_eq!(made.count("Heap$AfterMemory", ""), 100, "Java {}, {level}", jre.version);
     }
     Ok(())
 }

@@ -11,20 +11,14 @@ use instrument_tests::{jre, subject};
 fn an_interrupted_thread_goes_on_and_keeps_its_interrupt() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = agent::compile(&["Interrupted.java"], 8, folder.path())?.display().to_string();
-    for jre in jre::all()? {
-        for options in ["", "include=java.**:javax.**:sun.**:Interrupted"] {
-            let mut java = jre.java();
-            java.args([option(options)?.as_str(), "-Xss4m", "-cp", &path, "Interrupted"]);
-            let outcome = finish_within(java, Duration::from_secs(600))?;
-            let case = format!("Java {}, {options}: {}", jre.version, outcome.stderr);
-            assert_eq!(
-                (outcome.code, outcome.stdout.as_str()),
-                (Some(0), "3000 true\n3000 true\n"),
-                "{case}"
-            );
-            assert_eq!(outcome.stderr, "", "{case}");
-            assert_eq!(outcome.methods()?["Interrupted.down"].entries, 6002, "{case}");
-        }
+    for (jre, options) in jre::each(&jre::all()?, &["", "include=java.**:javax.**:sun.**:Interrupted"]) {
+        let mut java = jre.java();
+        java.args([option(options)?.as_str(), "-Xss4m", "-cp", &path, "Interrupted"]);
+        let outcome = finish_within(java, Duration::from_secs(600))?;
+        let case = format!("Java {}, {options}: {}", jre.version, outcome.stderr);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "3000 true\n3000 true\n"), "{case}");
+        assert_eq!(outcome.stderr, "", "{case}");
+        assert_eq!(outcome.methods()?["Interrupted.down"].entries, 6002, "{case}");
     }
     Ok(())
 }

@@ -267,21 +267,22 @@ fn every_call_of_a_rewritten_program_is_recorded_in_its_context() {
     let rewritten = work.path().join("rewritten");
     subject::rewrite(&classes, &rewritten, &["--library-calls", "top-level"]).unwrap();
     let expected = expected();
-    for jre in jre::all().unwrap() {
-        let outcome = run_rewritten(&jre, &rewritten, &["-Dinstrument.record=tree"]);
+    let machines = jre::all().unwrap();
+    for jre in &machines {
+        let outcome = run_rewritten(jre, &rewritten, &["-Dinstrument.record=tree"]);
         let found = contexts(&profile(outcome.folder.path()));
         assert!(found == expected, "Java {}\n{}", jre.version, difference(&found, &expected));
-        let methods_expected = by_method(&expected);
-        for mode in [
-            &["-Dinstrument.record=counts"][..],
-            &["-Dinstrument.record=trace"],
-            &["-Dinstrument.timing=every:4"],
-            &["-Dinstrument.cpu=true", "-Xint"],
-        ] {
-            let found = methods(&run_rewritten(&jre, &rewritten, mode));
-            let text = difference(&found, &methods_expected);
-            assert!(found == methods_expected, "Java {} {mode:?}\n{text}", jre.version);
-        }
+    }
+    let modes = [
+        &["-Dinstrument.record=counts"][..],
+        &["-Dinstrument.record=trace"],
+        &["-Dinstrument.timing=every:4"],
+        &["-Dinstrument.cpu=true", "-Xint"],
+    ];
+    let expected = by_method(&expected);
+    for (jre, mode) in jre::each(&machines, &modes) {
+        let found = methods(&run_rewritten(&jre, &rewritten, mode));
+        assert!(found == expected, "Java {} {mode:?}\n{}", jre.version, difference(&found, &expected));
     }
 }
 
@@ -290,15 +291,16 @@ fn the_agent_records_the_same() {
     let work = tempfile::tempdir().unwrap();
     let classes = compiled(work.path());
     let expected = as_the_agent_sees(expected());
-    for jre in jre::all().unwrap() {
-        let outcome = run_agent(&jre, &classes, "library-calls=top-level,record=tree");
+    let machines = jre::all().unwrap();
+    for jre in &machines {
+        let outcome = run_agent(jre, &classes, "library-calls=top-level,record=tree");
         let found = contexts(&profile(outcome.folder.path()));
         assert!(found == expected, "Java {}\n{}", jre.version, difference(&found, &expected));
-        for mode in ["record=counts", "record=trace", "timing=every:4"] {
-            let found = methods(&run_agent(&jre, &classes, &format!("library-calls=top-level,{mode}")));
-            let expected = by_method(&expected);
-            assert!(found == expected, "Java {} {mode}\n{}", jre.version, difference(&found, &expected));
-        }
+    }
+    let expected = by_method(&expected);
+    for (jre, mode) in jre::each(&machines, &["record=counts", "record=trace", "timing=every:4"]) {
+        let found = methods(&run_agent(&jre, &classes, &format!("library-calls=top-level,{mode}")));
+        assert!(found == expected, "Java {} {mode}\n{}", jre.version, difference(&found, &expected));
     }
 }
 
@@ -364,23 +366,21 @@ fn the_agent_goes_into_the_jdk_with_all() {
     let work = tempfile::tempdir().unwrap();
     let classes = compiled(work.path());
     let expected = by_method(&expected());
-    for jre in jre::all().unwrap() {
-        for mode in ["record=tree", "record=trace"] {
-            let options = format!("library-calls=all,include=Borrowed,exclude=java.util.zip.**,{mode}");
-            let outcome = run_agent(&jre, &classes, &options);
-            let found = methods(&outcome);
-            for (name, figures) in &expected {
-                let is_own = !name.starts_with("java.") && name != "Mine.size";
-                assert!(!is_own || found.get(name) == Some(figures), "Java {} {name}", jre.version);
-            }
-            assert!(!found.keys().any(|name| name.starts_with("java.util.zip.Inflater.inflate(")));
-            if mode == "record=tree" {
-                let calls = calls(&profile(outcome.folder.path()));
-                assert_eq!(calls.get("java.util.Arrays.sort"), Some(&false), "Java {}", jre.version);
-                assert_eq!(calls.get("java.util.ArrayList.size"), Some(&false));
-                assert_eq!(calls.get("java.lang.Math.abs"), Some(&true));
-                assert_eq!(calls.get("java.lang.System.arraycopy"), Some(&true));
-            }
+    for (jre, mode) in jre::each(&jre::all().unwrap(), &["record=tree", "record=trace"]) {
+        let options = format!("library-calls=all,include=Borrowed,exclude=java.util.zip.**,{mode}");
+        let outcome = run_agent(&jre, &classes, &options);
+        let found = methods(&outcome);
+        for (name, figures) in &expected {
+            let is_own = !name.starts_with("java.") && name != "Mine.size";
+            assert!(!is_own || found.get(name) == Some(figures), "Java {} {name}", jre.version);
+        }
+        assert!(!found.keys().any(|name| name.starts_with("java.util.zip.Inflater.inflate(")));
+        if mode == "record=tree" {
+            let calls = calls(&profile(outcome.folder.path()));
+            assert_eq!(calls.get("java.util.Arrays.sort"), Some(&false), "Java {}", jre.version);
+            assert_eq!(calls.get("java.util.ArrayList.size"), Some(&false));
+            assert_eq!(calls.get("java.lang.Math.abs"), Some(&true));
+            assert_eq!(calls.get("java.lang.System.arraycopy"), Some(&true));
         }
     }
 }

@@ -84,11 +84,9 @@ fn until_it_agrees(what: &str, mut run: impl FnMut() -> Result<bool>) -> Result<
 
 #[test]
 fn a_program_agrees_on_what_it_waited() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["tree", "trace", "counts"] {
-            let case = format!("Java {}, {record}", jre.version);
-            until_it_agrees(&case, || measure(&jre, record, &case))?;
-        }
+    for (jre, record) in jre::each(&jre::all()?, &["tree", "trace", "counts"]) {
+        let case = format!("Java {}, {record}", jre.version);
+        until_it_agrees(&case, || measure(&jre, record, &case))?;
     }
     Ok(())
 }
@@ -295,39 +293,37 @@ fn collect(node: &Value, path: &mut Vec<String>, found: &mut BTreeMap<String, [f
 /// A thread that waits, and one that is about to enter, when the process ends in one way or another.
 #[test]
 fn what_has_not_ended_is_there() -> Result<()> {
-    for jre in jre::all()? {
-        for how in ["killed", "exit"] {
-            let case = format!("Java {}, {how}", jre.version);
-            let folder = tempfile::tempdir()?;
-            let mut child = jre
-                .java()
-                .current_dir(folder.path())
-                .args([&option("threads=on,owners=all")?, "-cp", &classes(), "Contention", how])
-                .stdout(Stdio::piped())
-                .spawn()?;
-            let mut line = String::new();
-            BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut line)?;
-            assert_eq!(line, "ready\n", "{case}");
-            if how == "killed" {
-                child.kill()?;
-            }
-            child.wait()?;
-            let (report, _) = report(folder.path())?;
-            for (class, kind, thread) in
-                [("Contention$Lock", "contended", "entering"), ("Contention$Gate", "waiting", "waiting")]
-            {
-                let [monitor] = of_class(&report, class)[..] else { panic!("{case}: {report}") };
-                let sum = &monitor[kind];
-                assert_eq!([&sum["times"], &sum["open"]], [1, 1], "{case}");
-                let [thread] = named(&report, thread)[..] else { panic!("{case}: {report}") };
-                // It may have met others on its way, for a moment.
-                let of_thread = &thread[kind];
-                assert_eq!([&of_thread["open"], &of_thread["max"]], [&sum["open"], &sum["max"]], "{case}");
-                assert_eq!(thread["end"], Value::Null, "{case}");
-                ensure!(how == "killed" || number(&sum["total"]) >= 100_000_000, "{case}: {sum}");
-            }
-            assert_eq!(of_class(&report, "Contention$Lock")[0]["owners"][0]["thread"], "main", "{case}");
+    for (jre, how) in jre::each(&jre::all()?, &["killed", "exit"]) {
+        let case = format!("Java {}, {how}", jre.version);
+        let folder = tempfile::tempdir()?;
+        let mut child = jre
+            .java()
+            .current_dir(folder.path())
+            .args([&option("threads=on,owners=all")?, "-cp", &classes(), "Contention", how])
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut line)?;
+        assert_eq!(line, "ready\n", "{case}");
+        if how == "killed" {
+            child.kill()?;
         }
+        child.wait()?;
+        let (report, _) = report(folder.path())?;
+        for (class, kind, thread) in
+            [("Contention$Lock", "contended", "entering"), ("Contention$Gate", "waiting", "waiting")]
+        {
+            let [monitor] = of_class(&report, class)[..] else { panic!("{case}: {report}") };
+            let sum = &monitor[kind];
+            assert_eq!([&sum["times"], &sum["open"]], [1, 1], "{case}");
+            let [thread] = named(&report, thread)[..] else { panic!("{case}: {report}") };
+            // It may have met others on its way, for a moment.
+            let of_thread = &thread[kind];
+            assert_eq!([&of_thread["open"], &of_thread["max"]], [&sum["open"], &sum["max"]], "{case}");
+            assert_eq!(thread["end"], Value::Null, "{case}");
+            ensure!(how == "killed" || number(&sum["total"]) >= 100_000_000, "{case}: {sum}");
+        }
+        assert_eq!(of_class(&report, "Contention$Lock")[0]["owners"][0]["thread"], "main", "{case}");
     }
     Ok(())
 }

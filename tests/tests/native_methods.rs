@@ -158,27 +158,26 @@ fn check_time(outcome: &Outcome, what: &str) -> Result<()> {
 fn the_agent_counts_and_times_every_call() -> Result<()> {
     let bench = Bench::new()?;
     let classes = bench.classes();
-    for jre in jre::all()? {
+    let ways = [
+        ("record=tree,timing=all", &[][..]),
+        ("record=tree", &["-Xint"]),
+        ("record=counts", &["-Xcomp"]),
+        ("record=trace", &[]),
+    ];
+    for (jre, (mode, flags)) in jre::each(&jre::all()?, &ways) {
         let bare = bench.run(&jre, &[], &classes)?.stdout;
-        for (mode, flags) in [
-            ("record=tree,timing=all", &[][..]),
-            ("record=tree", &["-Xint"]),
-            ("record=counts", &["-Xcomp"]),
-            ("record=trace", &[]),
-        ] {
-            let what = format!("Java {} {mode} {flags:?}", jre.version);
-            let option = agent::option(&format!("native=on,{mode}"))?;
-            let outcome = bench.run(&jre, &[&[option.as_str()], flags].concat(), &classes)?;
-            assert_eq!(outcome.stdout, with_wrappers(&bare), "{what}");
-            let found = calls(outcome.folder.path())?;
-            for (name, calls, thrown, _) in CALLS {
-                assert_eq!(found.get(name), Some(&(calls, thrown)), "{what}: {name} in {found:?}");
-            }
-            assert_eq!(found.get(OWN), Some(&(1, 0)), "{what}");
-            assert!(!found.keys().any(|name| name.contains("instrument$native$")), "{what}: {found:?}");
-            if mode.contains("timing=all") {
-                check_time(&outcome, &what)?;
-            }
+        let what = format!("Java {} {mode} {flags:?}", jre.version);
+        let option = agent::option(&format!("native=on,{mode}"))?;
+        let outcome = bench.run(&jre, &[&[option.as_str()], flags].concat(), &classes)?;
+        assert_eq!(outcome.stdout, with_wrappers(&bare), "{what}");
+        let found = calls(outcome.folder.path())?;
+        for (name, calls, thrown, _) in CALLS {
+            assert_eq!(found.get(name), Some(&(calls, thrown)), "{what}: {name} in {found:?}");
+        }
+        assert_eq!(found.get(OWN), Some(&(1, 0)), "{what}");
+        assert!(!found.keys().any(|name| name.contains("instrument$native$")), "{what}: {found:?}");
+        if mode.contains("timing=all") {
+            check_time(&outcome, &what)?;
         }
     }
     Ok(())
@@ -196,22 +195,21 @@ fn a_rewritten_program_counts_and_times_the_calls_that_it_makes() -> Result<()> 
     assert!(natives.iter().all(|line| line.outcome == "unchanged"), "{natives:?}");
     let shape = account.iter().find(|line| line.entry.ends_with("Shape.class") && line.method == "area");
     assert_eq!(shape.map(|line| line.reason.as_str()), Some("no-code"));
-    for jre in jre::all()? {
+    let modes = ["-Dinstrument.timing=all", "-Dinstrument.record=counts", "-Dinstrument.record=trace"];
+    for (jre, mode) in jre::each(&jre::all()?, &modes) {
         let bare = bench.run(&jre, &[], &classes)?.stdout;
-        for mode in ["-Dinstrument.timing=all", "-Dinstrument.record=counts", "-Dinstrument.record=trace"] {
-            let what = format!("Java {} {mode}", jre.version);
-            let outcome = bench.run(&jre, &[mode], &rewritten)?;
-            assert_eq!(outcome.stdout, bare, "{what}");
-            let found = calls(outcome.folder.path())?;
-            for (name, _, thrown, calls) in CALLS {
-                let expected = Some((calls, thrown)).filter(|expected| expected.0 > 0);
-                let found_here = found.get(name).copied().filter(|found| found.0 > 0);
-                assert_eq!(found_here, expected, "{what}: {name} in {found:?}");
-            }
-            assert_eq!(found.get(OWN), Some(&(1, 0)), "{what}");
-            if mode.contains("timing") {
-                check_time(&outcome, &what)?;
-            }
+        let what = format!("Java {} {mode}", jre.version);
+        let outcome = bench.run(&jre, &[mode], &rewritten)?;
+        assert_eq!(outcome.stdout, bare, "{what}");
+        let found = calls(outcome.folder.path())?;
+        for (name, _, thrown, calls) in CALLS {
+            let expected = Some((calls, thrown)).filter(|expected| expected.0 > 0);
+            let found_here = found.get(name).copied().filter(|found| found.0 > 0);
+            assert_eq!(found_here, expected, "{what}: {name} in {found:?}");
+        }
+        assert_eq!(found.get(OWN), Some(&(1, 0)), "{what}");
+        if mode.contains("timing") {
+            check_time(&outcome, &what)?;
         }
     }
     Ok(())

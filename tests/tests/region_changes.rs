@@ -47,56 +47,49 @@ fn ask(program: &Program, words: &[&str]) -> Result<String> {
 
 #[test]
 fn regions_come_and_go_and_passages_are_exact() -> Result<()> {
-    for jre in jre::all()? {
-        for options in [&[][..], &["--record", "trace"], &["--record", "counts"]] {
-            let case = format!("Java {} {options:?}", jre.version);
-            let mut program = Program::start(&jre, &[], &["Attached"], None)?;
-            program.attached(&[&["-o", "a.iprof"], options].concat())?;
-            program.run("call 5")?;
-            let without = code(&program, "leaf")?;
-            let said = ask(&program, &[LEAF, "Attached$Item#<init>"])?;
-            ensure!(
+    for (jre, options) in jre::each(&jre::all()?, &[&[][..], &["--record", "trace"], &["--record", "counts"]])
+    {
+        let case = format!("Java {} {options:?}", jre.version);
+        let mut program = Program::start(&jre, &[], &["Attached"], None)?;
+        program.attached(&[&["-o", "a.iprof"], options].concat())?;
+        program.run("call 5")?;
+        let without = code(&program, "leaf")?;
+        let said = ask(&program, &[LEAF, "Attached$Item#<init>"])?;
+        ensure!(
                 said.starts_with("2 regions are timed from now on: Attached.leaf(int), Attached$Item#<init>; 2 classes were rewritten"),
                 "{case}: {said}"
             );
-            ensure!(code(&program, "leaf")? != without, "{case}: {without}");
-            program.run("call 10")?;
-            program.run("fail 1")?;
-            let said = ask(&program, &["--remove", LEAF])?;
-            ensure!(
-                said.starts_with("1 region is timed from now on: Attached$Item#<init>; 1 class was"),
-                "{said}"
-            );
-            assert_eq!(code(&program, "leaf")?, without, "{case}");
-            program.run("call 3")?;
-            program.run("fail 2")?;
-            // Once more: it goes on where it was.
-            ask(&program, &[LEAF])?;
-            program.run("call 2")?;
-            program.stop()?;
-            program.run("call 7")?;
-            let expected = [
-                (LEAF.to_owned(), [10 + 1 + 2, 0]),
-                ("Attached$Item#<init>".to_owned(), [10 + 1 + 3 + 1 + 2, 2]),
-            ];
-            assert_eq!(
-                passages(&program, "a.iprof")?,
-                BTreeMap::from(expected),
-                "{case}: {}",
-                program.stderr()
-            );
-            // Whatever is recorded, the report has them.
-            let json = program.call(&["report", "--json", "a.iprof"])?.run_quietly()?.stdout;
-            let json: Value = serde_json::from_slice(&json)?;
-            let leaf =
-                json["regions"].as_array().context("no regions")?.iter().find(|one| one["name"] == LEAF);
-            ensure!(leaf.is_some_and(|leaf| leaf["passages"] == 13 && leaf["ns"].is_u64()), "{case}: {json}");
-            let report = text(&program.call(&["report", "a.iprof"])?.run_quietly()?.stdout);
-            ensure!(report.contains("  average  region\n") && report.contains(LEAF), "{case}: {report}");
-            let methods = program.recorded("a.iprof")?;
-            assert_eq!(entries_of(&methods, "Attached.leaf"), 5 + 10 + 1 + 3 + 1 + 2, "{case}: {methods:?}");
-            program.end()?;
-        }
+        ensure!(code(&program, "leaf")? != without, "{case}: {without}");
+        program.run("call 10")?;
+        program.run("fail 1")?;
+        let said = ask(&program, &["--remove", LEAF])?;
+        ensure!(
+            said.starts_with("1 region is timed from now on: Attached$Item#<init>; 1 class was"),
+            "{said}"
+        );
+        assert_eq!(code(&program, "leaf")?, without, "{case}");
+        program.run("call 3")?;
+        program.run("fail 2")?;
+        // Once more: it goes on where it was.
+        ask(&program, &[LEAF])?;
+        program.run("call 2")?;
+        program.stop()?;
+        program.run("call 7")?;
+        let expected = [
+            (LEAF.to_owned(), [10 + 1 + 2, 0]),
+            ("Attached$Item#<init>".to_owned(), [10 + 1 + 3 + 1 + 2, 2]),
+        ];
+        assert_eq!(passages(&program, "a.iprof")?, BTreeMap::from(expected), "{case}: {}", program.stderr());
+        // Whatever is recorded, the report has them.
+        let json = program.call(&["report", "--json", "a.iprof"])?.run_quietly()?.stdout;
+        let json: Value = serde_json::from_slice(&json)?;
+        let leaf = json["regions"].as_array().context("no regions")?.iter().find(|one| one["name"] == LEAF);
+        ensure!(leaf.is_some_and(|leaf| leaf["passages"] == 13 && leaf["ns"].is_u64()), "{case}: {json}");
+        let report = text(&program.call(&["report", "a.iprof"])?.run_quietly()?.stdout);
+        ensure!(report.contains("  average  region\n") && report.contains(LEAF), "{case}: {report}");
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "Attached.leaf"), 5 + 10 + 1 + 3 + 1 + 2, "{case}: {methods:?}");
+        program.end()?;
     }
     Ok(())
 }

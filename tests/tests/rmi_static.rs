@@ -91,45 +91,43 @@ fn check(recorded: &Recorded, case: &str) -> Result<Vec<RemoteCall>> {
 
 #[test]
 fn what_clients_call_is_recorded_once_and_what_the_server_calls_is_not() -> Result<()> {
-    for jre in jre::all()? {
-        for record in ["tree", "trace", "counts"] {
-            let (folder, port) = (tempfile::tempdir()?, free_port().to_string());
-            let mut server = rewritten(&jre, None, "server", folder.path())?;
-            server.arg(format!("-Dinstrument.record={record}"));
-            tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
-            let recorded = Recorded::of(folder.path(), "server")?;
-            let case = format!("Java {}, {record}", jre.version);
-            for call in check(&recorded, &case)? {
-                assert_eq!((call.connection, call.return_id, call.link), (0, None, 0), "{case}: {call:?}");
-                assert_eq!(recorded.text(&call, call.host), "127.0.0.1", "{case}");
-                let thread = recorded.profile.threads.iter().find(|thread| thread.ordinal == call.thread);
-                // Threads that have ended are one.
-                ensure!(
-                    thread.is_none_or(|of| of.kind != ThreadKind::Thread || of.name.starts_with("RMI TCP")),
-                    "{case}: {call:?}"
-                );
-            }
-            // The registry is the JDK's own.
-            let served = recorded.calls.iter().filter(|call| call.kind == RemoteCallKind::Served);
-            assert_eq!(served.count(), 4 * CALLS + 2, "{case}");
+    for (jre, record) in jre::each(&jre::all()?, &["tree", "trace", "counts"]) {
+        let (folder, port) = (tempfile::tempdir()?, free_port().to_string());
+        let mut server = rewritten(&jre, None, "server", folder.path())?;
+        server.arg(format!("-Dinstrument.record={record}"));
+        tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
+        let recorded = Recorded::of(folder.path(), "server")?;
+        let case = format!("Java {}, {record}", jre.version);
+        for call in check(&recorded, &case)? {
+            assert_eq!((call.connection, call.return_id, call.link), (0, None, 0), "{case}: {call:?}");
+            assert_eq!(recorded.text(&call, call.host), "127.0.0.1", "{case}");
+            let thread = recorded.profile.threads.iter().find(|thread| thread.ordinal == call.thread);
+            // Threads that have ended are one.
+            ensure!(
+                thread.is_none_or(|of| of.kind != ThreadKind::Thread || of.name.starts_with("RMI TCP")),
+                "{case}: {call:?}"
+            );
         }
+        // The registry is the JDK's own.
+        let served = recorded.calls.iter().filter(|call| call.kind == RemoteCallKind::Served);
+        assert_eq!(served.count(), 4 * CALLS + 2, "{case}");
     }
     Ok(())
 }
 
 #[test]
 fn the_agent_and_the_methods_tell_of_the_same_call_once() -> Result<()> {
-    for jre in jre::ends()? {
-        for (options, is_told) in [(TRANSFORMS, true), ("transform=method-events", false)] {
-            let (folder, port) = (tempfile::tempdir()?, free_port().to_string());
-            let server = rewritten(&jre, Some(options), "server", folder.path())?;
-            tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
-            let recorded = Recorded::of(folder.path(), "server")?;
-            let case = format!("Java {}, {options}", jre.version);
-            for call in check(&recorded, &case)? {
-                let known = (call.connection != 0, call.return_id.is_some(), call.host == 0);
-                assert_eq!(known, (is_told, is_told, is_told), "{case}: {call:?}");
-            }
+    for (jre, (options, is_told)) in
+        jre::each(&jre::ends()?, &[(TRANSFORMS, true), ("transform=method-events", false)])
+    {
+        let (folder, port) = (tempfile::tempdir()?, free_port().to_string());
+        let server = rewritten(&jre, Some(options), "server", folder.path())?;
+        tally(server, java(&jre, None, "client", folder.path())?, &port, folder.path())?;
+        let recorded = Recorded::of(folder.path(), "server")?;
+        let case = format!("Java {}, {options}", jre.version);
+        for call in check(&recorded, &case)? {
+            let known = (call.connection != 0, call.return_id.is_some(), call.host == 0);
+            assert_eq!(known, (is_told, is_told, is_told), "{case}: {call:?}");
         }
     }
     Ok(())

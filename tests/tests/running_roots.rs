@@ -140,38 +140,36 @@ fn what_a_loop_that_never_returns_calls_is_counted() -> Result<()> {
 
 #[test]
 fn a_root_that_has_returned_is_recorded_again_when_it_is_entered() -> Result<()> {
-    for jre in jre::all()? {
-        for options in [&[][..], &["--subgraph"], &["--record", "trace"]] {
-            let case = format!("Java {} {options:?}", jre.version);
-            let mut program = start(&jre)?;
-            attached(&program, &[&["-o", "a.iprof", "--root", SERVE], options].concat())?;
-            // The other thread is outside.
-            for line in ["work 10", "step 5", "leave", "outside 6", "work 8", "leave", "outside 3"] {
-                program.run(line)?;
-            }
-            program.stop()?;
-            let methods = program.recorded("a.iprof")?;
-            assert_eq!(entries_of(&methods, "RunningRoots.step"), 10 + 8, "{case}: {methods:?}");
-            assert_eq!(entries_of(&methods, "RunningRoots.leaf"), 5 + 4, "{case}: {methods:?}");
-            assert_eq!(entries_of(&methods, "RunningRoots$Worker.outside"), 0, "{case}: {methods:?}");
-            // It may have begun for the third time by then.
-            let served = entries_of(&methods, "RunningRoots$Worker.serve");
-            ensure!(served == 1 || served == 2, "{case}: {methods:?}");
-            let contexts = contexts(&program, "a.iprof")?;
-            has_no_figures_of_its_own(&contexts, &case)?;
-            let calls = |path: &str| contexts.get(path).map(|figures| figures[0]);
-            assert_eq!(
-                calls("worker|(running RunningRoots$Worker.serve()V)|RunningRoots.step(I)V"),
-                Some(10),
-                "{case}: {contexts:?}"
-            );
-            assert_eq!(
-                calls("worker|RunningRoots$Worker.serve()V|RunningRoots.step(I)V"),
-                Some(8),
-                "{case}: {contexts:?}"
-            );
-            program.end()?;
+    for (jre, options) in jre::each(&jre::all()?, &[&[][..], &["--subgraph"], &["--record", "trace"]]) {
+        let case = format!("Java {} {options:?}", jre.version);
+        let mut program = start(&jre)?;
+        attached(&program, &[&["-o", "a.iprof", "--root", SERVE], options].concat())?;
+        // The other thread is outside.
+        for line in ["work 10", "step 5", "leave", "outside 6", "work 8", "leave", "outside 3"] {
+            program.run(line)?;
         }
+        program.stop()?;
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "RunningRoots.step"), 10 + 8, "{case}: {methods:?}");
+        assert_eq!(entries_of(&methods, "RunningRoots.leaf"), 5 + 4, "{case}: {methods:?}");
+        assert_eq!(entries_of(&methods, "RunningRoots$Worker.outside"), 0, "{case}: {methods:?}");
+        // It may have begun for the third time by then.
+        let served = entries_of(&methods, "RunningRoots$Worker.serve");
+        ensure!(served == 1 || served == 2, "{case}: {methods:?}");
+        let contexts = contexts(&program, "a.iprof")?;
+        has_no_figures_of_its_own(&contexts, &case)?;
+        let calls = |path: &str| contexts.get(path).map(|figures| figures[0]);
+        assert_eq!(
+            calls("worker|(running RunningRoots$Worker.serve()V)|RunningRoots.step(I)V"),
+            Some(10),
+            "{case}: {contexts:?}"
+        );
+        assert_eq!(
+            calls("worker|RunningRoots$Worker.serve()V|RunningRoots.step(I)V"),
+            Some(8),
+            "{case}: {contexts:?}"
+        );
+        program.end()?;
     }
     Ok(())
 }
@@ -179,31 +177,29 @@ fn a_root_that_has_returned_is_recorded_again_when_it_is_entered() -> Result<()>
 /// The root is on the stack several times, with another method between, and an exception leaves the innermost.
 #[test]
 fn each_call_that_is_open_is_told_from_the_others() -> Result<()> {
-    for jre in jre::all()? {
-        for options in [&[][..], &["--subgraph"], &["--record", "trace"]] {
-            let case = format!("Java {} {options:?}", jre.version);
-            let mut program = start(&jre)?;
-            program.run("in")?;
-            program.run("dive")?;
-            attached(&program, &[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
-            for line in ["step 2", "rise", "step 4", "out", "step 6"] {
-                program.run(line)?;
-            }
-            program.stop()?;
-            let contexts = contexts(&program, "a.iprof")?;
-            has_no_figures_of_its_own(&contexts, &case)?;
-            let calls = |path: &str| contexts.get(path).map(|figures| figures[0]);
-            let running = "(running RunningRoots.loop(Ljava/io/BufferedReader;)V)";
-            let dive = format!("{IN_LOOP}|{running}|(running RunningRoots.dive(Ljava/io/BufferedReader;)V)");
-            let step = "RunningRoots.step(I)V";
-            assert_eq!(calls(&format!("{dive}|{running}|{step}")), Some(2), "{case}: {contexts:?}");
-            assert_eq!(calls(&format!("{dive}|RunningRoots.leaf()V")), Some(1), "{case}: {contexts:?}");
-            assert_eq!(calls(&format!("{IN_LOOP}|{running}|{step}")), Some(4), "{case}: {contexts:?}");
-            assert_eq!(calls(&format!("{IN_LOOP}|{step}")), Some(6), "{case}: {contexts:?}");
-            let methods = program.recorded("a.iprof")?;
-            assert_eq!(entries_of(&methods, "RunningRoots.loop"), 0, "{case}: {methods:?}");
-            program.end()?;
+    for (jre, options) in jre::each(&jre::all()?, &[&[][..], &["--subgraph"], &["--record", "trace"]]) {
+        let case = format!("Java {} {options:?}", jre.version);
+        let mut program = start(&jre)?;
+        program.run("in")?;
+        program.run("dive")?;
+        attached(&program, &[&["-o", "a.iprof", "--root", LOOP], options].concat())?;
+        for line in ["step 2", "rise", "step 4", "out", "step 6"] {
+            program.run(line)?;
         }
+        program.stop()?;
+        let contexts = contexts(&program, "a.iprof")?;
+        has_no_figures_of_its_own(&contexts, &case)?;
+        let calls = |path: &str| contexts.get(path).map(|figures| figures[0]);
+        let running = "(running RunningRoots.loop(Ljava/io/BufferedReader;)V)";
+        let dive = format!("{IN_LOOP}|{running}|(running RunningRoots.dive(Ljava/io/BufferedReader;)V)");
+        let step = "RunningRoots.step(I)V";
+        assert_eq!(calls(&format!("{dive}|{running}|{step}")), Some(2), "{case}: {contexts:?}");
+        assert_eq!(calls(&format!("{dive}|RunningRoots.leaf()V")), Some(1), "{case}: {contexts:?}");
+        assert_eq!(calls(&format!("{IN_LOOP}|{running}|{step}")), Some(4), "{case}: {contexts:?}");
+        assert_eq!(calls(&format!("{IN_LOOP}|{step}")), Some(6), "{case}: {contexts:?}");
+        let methods = program.recorded("a.iprof")?;
+        assert_eq!(entries_of(&methods, "RunningRoots.loop"), 0, "{case}: {methods:?}");
+        program.end()?;
     }
     Ok(())
 }
@@ -211,24 +207,22 @@ fn each_call_that_is_open_is_told_from_the_others() -> Result<()> {
 /// Its launcher has asked the virtual machine for it, which then gives old and new code one name.
 #[test]
 fn the_main_method_is_such_a_root() -> Result<()> {
-    for jre in jre::all()? {
-        for options in [&[][..], &["--subgraph"]] {
-            let case = format!("Java {} {options:?}", jre.version);
-            let mut program = start(&jre)?;
-            attached(&program, &[&["-o", "a.iprof", "--root", "RunningRoots.main(*)"], options].concat())?;
-            for line in ["step 10", "in", "step 2", "out", "step 4"] {
-                program.run(line)?;
-            }
-            program.stop()?;
-            let contexts = contexts(&program, "a.iprof")?;
-            has_no_figures_of_its_own(&contexts, &case)?;
-            let beneath = "main|(running RunningRoots.main([Ljava/lang/String;)V)|(running RunningRoots.loop(Ljava/io/BufferedReader;)V)";
-            let calls = |path: &str| contexts.get(&format!("{beneath}{path}")).map(|figures| figures[0]);
-            assert_eq!(calls("|RunningRoots.step(I)V"), Some(14), "{case}: {contexts:?}");
-            let anew = "|RunningRoots.loop(Ljava/io/BufferedReader;)V|RunningRoots.step(I)V";
-            assert_eq!(calls(anew), Some(2), "{case}: {contexts:?}");
-            program.end()?;
+    for (jre, options) in jre::each(&jre::all()?, &[&[][..], &["--subgraph"]]) {
+        let case = format!("Java {} {options:?}", jre.version);
+        let mut program = start(&jre)?;
+        attached(&program, &[&["-o", "a.iprof", "--root", "RunningRoots.main(*)"], options].concat())?;
+        for line in ["step 10", "in", "step 2", "out", "step 4"] {
+            program.run(line)?;
         }
+        program.stop()?;
+        let contexts = contexts(&program, "a.iprof")?;
+        has_no_figures_of_its_own(&contexts, &case)?;
+        let beneath = "main|(running RunningRoots.main([Ljava/lang/String;)V)|(running RunningRoots.loop(Ljava/io/BufferedReader;)V)";
+        let calls = |path: &str| contexts.get(&format!("{beneath}{path}")).map(|figures| figures[0]);
+        assert_eq!(calls("|RunningRoots.step(I)V"), Some(14), "{case}: {contexts:?}");
+        let anew = "|RunningRoots.loop(Ljava/io/BufferedReader;)V|RunningRoots.step(I)V";
+        assert_eq!(calls(anew), Some(2), "{case}: {contexts:?}");
+        program.end()?;
     }
     Ok(())
 }

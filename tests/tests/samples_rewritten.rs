@@ -37,16 +37,14 @@ fn alone(jre: &Jre) -> Command {
 
 #[test]
 fn phases_have_the_cpu_time_that_they_measure_themselves() -> Result<()> {
-    for jre in jre::all()? {
-        for flags in [&["-XX:+UseSerialGC"][..], &["-Xint"]] {
-            let outcome = phases(jre.java(), flags, "phases")?;
-            agrees_within(&outcome, BUSY).with_context(|| format!("{} {flags:?}", jre.version))?;
-            let profile = profile(&outcome)?;
-            let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
-            let of_main = main.samples.context("samples")?;
-            ensure!(of_main.source == SampleSource::Thread && of_main.period_ns == 1_000_000);
-            ensure!(of_main.unattributed == 0 && of_main.handler_ns > 0, "{of_main:?}");
-        }
+    for (jre, flag) in jre::each(&jre::all()?, &["-XX:+UseSerialGC", "-Xint"]) {
+        let outcome = phases(jre.java(), &[flag], "phases")?;
+        agrees_within(&outcome, BUSY).with_context(|| format!("{} {flag}", jre.version))?;
+        let profile = profile(&outcome)?;
+        let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+        let of_main = main.samples.context("samples")?;
+        ensure!(of_main.source == SampleSource::Thread && of_main.period_ns == 1_000_000);
+        ensure!(of_main.unattributed == 0 && of_main.handler_ns > 0, "{of_main:?}");
     }
     Ok(())
 }

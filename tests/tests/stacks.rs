@@ -4,7 +4,7 @@
 use crate::samples::{agrees, names, profile, samples, weight};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, Jre, each};
 use instrument_tests::machine::Jdk;
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject;
@@ -52,49 +52,47 @@ fn sums(profile: &Profile) -> Result<(u64, u64, u64)> {
 
 #[test]
 fn phases_have_the_cpu_time_that_they_measure_themselves_without_probes() -> Result<()> {
-    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
-        for flags in [
-            &["-XX:+UseSerialGC"][..],
-            &["-XX:+UseParallelGC", "-Xint"],
-            &["-XX:TieredStopAtLevel=1"],
-            &["-Xcheck:jni"],
-        ] {
-            let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", "phases"])?;
-            agrees(&outcome).with_context(|| format!("{} {flags:?}", jre.version))?;
-            let (all, _, failed) = sums(&profile(&outcome)?)?;
-            ensure!(10 * failed < all, "{failed} of {all} stacks were not walked");
-        }
+    let ways = [
+        &["-XX:+UseSerialGC"][..],
+        &["-XX:+UseParallelGC", "-Xint"],
+        &["-XX:TieredStopAtLevel=1"],
+        &["-Xcheck:jni"],
+    ];
+    let machines: Vec<Jre> = jre::all()?.into_iter().filter(|jre| jre.version >= 11).collect();
+    for (jre, flags) in each(&machines, &ways) {
+        let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", "phases"])?;
+        agrees(&outcome).with_context(|| format!("{} {flags:?}", jre.version))?;
+        let (all, _, failed) = sums(&profile(&outcome)?)?;
+        ensure!(10 * failed < all, "{failed} of {all} stacks were not walked");
     }
     Ok(())
 }
 
 #[test]
 fn storms_of_threads_classes_and_compilers_and_deep_stacks_do_no_harm() -> Result<()> {
-    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
-        for (collector, scenario) in [
-            ("Serial", "unload"),
-            ("Parallel", "unload"),
-            ("G1", "unload"),
-            ("Z", "unload"),
-            ("G1", "threads"),
-            ("Z", "deopt"),
-        ] {
-            let collector = format!("-XX:+Use{collector}GC");
-            let outcome = sampled(&jre, &[&collector], "sample-rate=1000", &["StackStorm", scenario])?;
-            let (all, cpu, _) = sums(&profile(&outcome)?)?;
-            ensure!(
-                outcome.stdout == "done\n" && all > 100,
-                "{scenario}, {collector}: {all} samples, {cpu} ns"
-            );
-        }
-        for (flags, scenario) in [(&[][..], "churn"), (&["-Xss512k"], "deep")] {
-            let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", scenario])?;
-            agrees(&outcome).with_context(|| format!("{} {scenario}", jre.version))?;
-            if scenario == "churn" {
-                let (_, cpu, _) = sums(&profile(&outcome)?)?;
-                // The ten phases, and a thousand threads of at least 1 ms each.
-                ensure!(cpu > 2_000_000_000, "{cpu} ns");
-            }
+    let machines: Vec<Jre> = jre::all()?.into_iter().filter(|jre| jre.version >= 11).collect();
+    let storms = [
+        ("Serial", "unload"),
+        ("Parallel", "unload"),
+        ("G1", "unload"),
+        ("Z", "unload"),
+        ("G1", "threads"),
+        ("Z", "deopt"),
+    ];
+    for (jre, (collector, scenario)) in each(&machines, &storms) {
+        let collector = format!("-XX:+Use{collector}GC");
+        let outcome = sampled(&jre, &[&collector], "sample-rate=1000", &["StackStorm", scenario])?;
+        let (all, cpu, _) = sums(&profile(&outcome)?)?;
+        ensure!(outcome.stdout == "done\n" && all > 100, "{scenario}, {collector}: {all} samples, {cpu} ns");
+    }
+    for (jre, (flag, scenario)) in each(&machines, &[(None, "churn"), (Some("-Xss512k"), "deep")]) {
+        let flags = Vec::from_iter(flag);
+        let outcome = sampled(&jre, &flags, "sample-rate=1000", &["Phases", scenario])?;
+        agrees(&outcome).with_context(|| format!("{} {scenario}", jre.version))?;
+        if scenario == "churn" {
+            let (_, cpu, _) = sums(&profile(&outcome)?)?;
+            // The ten phases, and a thousand threads of at least 1 ms each.
+            ensure!(cpu > 2_000_000_000, "{cpu} ns");
         }
     }
     Ok(())

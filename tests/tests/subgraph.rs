@@ -38,6 +38,19 @@ fn until_rewritten(program: &mut Program, class: &str, method: &str) -> Result<(
     Ok(())
 }
 
+/// Handles requests until all of these methods were entered. What is only near what was entered gets its own code again when nothing new is
+/// entered for a while, and a busy machine may take that long between two requests.
+fn until_entered(program: &mut Program, methods: &BTreeMap<String, u64>) -> Result<()> {
+    let end = Instant::now() + LONG;
+    loop {
+        program.run("handle 10")?;
+        let found = program.methods()?;
+        let Some(missing) = methods.keys().find(|name| entries_of(&found, name) == 0) else { return Ok(()) };
+        ensure!(Instant::now() < end, "{missing} is not entered: {}", program.stderr());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// What is counted of these requests.
 fn counts(program: &mut Program) -> Result<BTreeMap<String, u64>> {
     program.call(&["ctl", &program.pid(), "reset"])?.run_quietly()?;
@@ -70,8 +83,7 @@ fn counts_beneath_the_root_are_those_of_a_run_in_which_everything_is_rewritten()
         let said = text(&output.stderr);
         ensure!(output.status.success() && said.contains("of them are callbacks"), "{case}: {said}");
         ensure!(said.contains("not followed: calls by reflection in Subgraph.handle"), "{case}: {said}");
-        until_rewritten(&mut program, "Subgraph$Order", "key")?;
-        until_rewritten(&mut program, "Subgraph$Task", "work")?;
+        until_entered(&mut program, &expected)?;
         let other = ids(&program, "Subgraph$Other")?;
         for (method, rewritten) in
             [("count", false), ("step", false), ("describe", false), ("toString", true)]

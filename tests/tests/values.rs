@@ -45,14 +45,16 @@ fn shop() -> Result<Program> {
 #[test]
 fn each_statement_is_a_call_of_the_method_that_runs_it() -> Result<()> {
     let program = shop()?;
-    for jre in machines()? {
-        let outcome = program.run_agent(&jre, OPTIONS, &[])?;
+    let machines = machines()?;
+    for jre in &machines {
+        let outcome = program.run_agent(jre, OPTIONS, &[])?;
         ensure!(outcome.stdout == "5\n42122\ndone\n", "{}", outcome.stdout);
         assert_eq!(values(&profile(&outcome)?)?, expected(), "Java {}", jre.version);
-        for mode in ["record=counts", "record=trace", "timing=every:4", "cpu=true"] {
-            let outcome = program.run_agent(&jre, &format!("{OPTIONS},{mode}"), &[])?;
-            assert_eq!(by_value(&outcome)?, without_methods(expected()), "Java {} {mode}", jre.version);
-        }
+    }
+    for (jre, mode) in jre::each(&machines, &["record=counts", "record=trace", "timing=every:4", "cpu=true"])
+    {
+        let outcome = program.run_agent(&jre, &format!("{OPTIONS},{mode}"), &[])?;
+        assert_eq!(by_value(&outcome)?, without_methods(expected()), "Java {} {mode}", jre.version);
     }
     Ok(())
 }

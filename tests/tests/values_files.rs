@@ -42,14 +42,15 @@ const OPTIONS: &str = "transform=method-events:thread-links:waits:files,include=
 #[test]
 fn each_file_is_a_call_of_the_method_that_opens_it() -> Result<()> {
     let program = Program::compile("Disk", &[], |source| source)?;
-    for jre in machines()? {
-        let outcome = program.run_agent(&jre, OPTIONS, &[])?;
+    let machines = machines()?;
+    for jre in &machines {
+        let outcome = program.run_agent(jre, OPTIONS, &[])?;
         ensure!(outcome.stdout == "8\n0\nnull\n....\nleft\ndone\n", "{}", outcome.stdout);
         assert_eq!(values(&profile(&outcome)?)?, expected(), "Java {}", jre.version);
-        for mode in ["record=counts", "record=trace", "cpu=true"] {
-            let outcome = program.run_agent(&jre, &format!("{OPTIONS},{mode}"), &[])?;
-            assert_eq!(by_value(&outcome)?, without_methods(expected()), "Java {} {mode}", jre.version);
-        }
+    }
+    for (jre, mode) in jre::each(&machines, &["record=counts", "record=trace", "cpu=true"]) {
+        let outcome = program.run_agent(&jre, &format!("{OPTIONS},{mode}"), &[])?;
+        assert_eq!(by_value(&outcome)?, without_methods(expected()), "Java {} {mode}", jre.version);
     }
     Ok(())
 }

@@ -62,19 +62,20 @@ const SERVLETS: &str = "transform=method-events:thread-links:waits:http:files,in
 #[test]
 fn each_request_is_a_call_of_the_method_that_makes_it() -> Result<()> {
     let program = Program::compile("Web", &[], |source| source)?;
-    for jre in machines()? {
-        let under_the_agent = program.run_agent(&jre, WEB, &[])?;
-        let rewritten = program.run_rewritten(&jre, &["--values", "http"], &[])?;
+    let machines = machines()?;
+    for jre in &machines {
+        let under_the_agent = program.run_agent(jre, WEB, &[])?;
+        let rewritten = program.run_rewritten(jre, &["--values", "http"], &[])?;
         for outcome in [under_the_agent, rewritten] {
             ensure!(outcome.stdout.ends_with("\nfailed\ndone\n"), "{}", outcome.stdout);
             let found = without_ports(values(&profile(&outcome)?)?, &outcome)?;
             assert_eq!(found, table(MADE), "Java {}", jre.version);
         }
-        for mode in ["record=counts", "record=trace"] {
-            let outcome = program.run_agent(&jre, &format!("{WEB},{mode}"), &[])?;
-            let found = without_ports(by_value(&outcome)?, &outcome)?;
-            assert_eq!(found, without_methods(table(MADE)), "Java {} {mode}", jre.version);
-        }
+    }
+    for (jre, mode) in jre::each(&machines, &["record=counts", "record=trace"]) {
+        let outcome = program.run_agent(&jre, &format!("{WEB},{mode}"), &[])?;
+        let found = without_ports(by_value(&outcome)?, &outcome)?;
+        assert_eq!(found, without_methods(table(MADE)), "Java {} {mode}", jre.version);
     }
     Ok(())
 }
@@ -82,18 +83,16 @@ fn each_request_is_a_call_of_the_method_that_makes_it() -> Result<()> {
 /// Through two layers, in both packages that servlets have had; a file within a request is told of, too.
 #[test]
 fn each_request_is_a_call_of_the_method_that_gives_it_to_a_servlet() -> Result<()> {
-    for package in ["javax", "jakarta"] {
+    for (jre, package) in jre::each(&machines()?, &["javax", "jakarta"]) {
         let jar = format!("{package}-servlet");
         let in_package = |source: String| source.replace("javax.servlet", &format!("{package}.servlet"));
         let program = Program::compile("Served", &[&jar], in_package)?;
-        for jre in machines()? {
-            let under_the_agent = program.run_agent(&jre, SERVLETS, &[])?;
-            let all = program.run_agent(&jre, "transform=method-events:http:files", &[])?;
-            let rewritten = program.run_rewritten(&jre, &["--values", "http,files"], &[])?;
-            for outcome in [under_the_agent, all, rewritten] {
-                ensure!(outcome.stdout == "not allowed\ndone\n", "{}", outcome.stdout);
-                assert_eq!(values(&profile(&outcome)?)?, served(), "{package}, Java {}", jre.version);
-            }
+        let under_the_agent = program.run_agent(&jre, SERVLETS, &[])?;
+        let all = program.run_agent(&jre, "transform=method-events:http:files", &[])?;
+        let rewritten = program.run_rewritten(&jre, &["--values", "http,files"], &[])?;
+        for outcome in [under_the_agent, all, rewritten] {
+            ensure!(outcome.stdout == "not allowed\ndone\n", "{}", outcome.stdout);
+            assert_eq!(values(&profile(&outcome)?)?, served(), "{package}, Java {}", jre.version);
         }
     }
     Ok(())

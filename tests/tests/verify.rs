@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::changed_classes::{Places, Random, classes_of, mutate};
 use instrument_tests::corpus::Corpus;
+use instrument_tests::jre::each;
 use instrument_tests::machine::{Jdk, Run};
 use instrument_verifier::Verdict;
 
@@ -196,11 +197,10 @@ fn changed_classes_have_the_verdict_of_hotspot() -> Result<()> {
         Err(_) => MUTANTS,
     };
     let mut faults = Vec::new();
-    for jdk in &test_jdks()? {
-        for (seed, name) in (1..).zip(JARS) {
-            let class_path = corpus.class_path(corpus.jar(name)?)?;
-            faults.extend(compare(jdk, &corpus.path(name)?, &class_path, seed, count)?);
-        }
+    let jars: Vec<_> = (1..).zip(JARS).collect();
+    for (jdk, (seed, name)) in each(&test_jdks()?, &jars) {
+        let class_path = corpus.class_path(corpus.jar(name)?)?;
+        faults.extend(compare(&jdk, &corpus.path(name)?, &class_path, seed, count)?);
     }
     assert!(faults.is_empty(), "{} disagreements\n{}", faults.len(), faults.join("\n"));
     Ok(())
@@ -211,16 +211,16 @@ fn changed_classes_have_the_verdict_of_hotspot() -> Result<()> {
 fn real_classes_have_the_verdict_of_hotspot() -> Result<()> {
     let corpus = Corpus::open()?;
     let mut faults = Vec::new();
-    for jdk in &test_jdks()? {
-        let mut jars = Vec::new();
-        for jar in corpus.selected().into_iter().filter(|jar| jar.java <= jdk.version) {
-            jars.push((corpus.path(&jar.name)?, corpus.class_path(jar)?));
-        }
-        if Corpus::full() {
-            jars.extend(Corpus::distribution_jars()?.into_iter().map(|jar| (jar, Vec::new())));
-        }
-        for (jar, class_path) in jars {
-            let found = compare_real(jdk, &jar, &class_path)?;
+    let mut jars = Vec::new();
+    for jar in corpus.selected() {
+        jars.push((jar.java, corpus.path(&jar.name)?, corpus.class_path(jar)?));
+    }
+    if Corpus::full() {
+        jars.extend(Corpus::distribution_jars()?.into_iter().map(|jar| (8, jar, Vec::new())));
+    }
+    for (jdk, (java, jar, class_path)) in each(&test_jdks()?, &jars) {
+        if java <= jdk.version {
+            let found = compare_real(&jdk, &jar, &class_path)?;
             faults.extend(
                 found.into_iter().map(|fault| format!("Java {}: {}: {fault}", jdk.version, jar.display())),
             );

@@ -57,7 +57,11 @@ const FRAMES: [u8; 3] = [0, 1, 6];
 
 impl Class {
     pub(super) fn new(version: u16) -> Self {
-        Self { version, pool: Pool::default(), attributes: Vec::new(), code: None }
+        Self::with_pool(version, &Pool::default())
+    }
+
+    pub(super) fn with_pool(version: u16, pool: &Pool) -> Self {
+        Self { version, pool: pool.clone(), attributes: Vec::new(), code: None }
     }
 
     fn has(&mut self, name: &str) -> bool {

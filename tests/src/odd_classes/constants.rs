@@ -94,14 +94,11 @@ fn unused(pool: &mut Pool, version: u16) -> Vec<(String, Vec<u8>)> {
 
 pub(super) fn add(into: &mut Vec<Odd>) {
     for version in VERSIONS {
-        for number in 0..unused(&mut Pool::default(), version).len() {
-            for has_bootstrap in [true, false] {
-                let mut class = Class::new(version);
-                let (what, constant) = unused(&mut class.pool, version).swap_remove(number);
-                let is_dynamic = matches!(constant[0], 17 | 18);
-                if has_bootstrap && !is_dynamic {
-                    continue;
-                }
+        let mut pool = Pool::default();
+        for (what, constant) in unused(&mut pool, version) {
+            let is_dynamic = matches!(constant[0], 17 | 18);
+            for &has_bootstrap in if is_dynamic { &[true, false][..] } else { &[false] } {
+                let mut class = Class::with_pool(version, &pool);
                 if has_bootstrap {
                     let method = class.pool.member(10, "Odd", "m", "(Ljava/lang/Object;)I");
                     let handle = if version >= 51 { class.pool.handle(6, method) } else { method };
@@ -112,23 +109,22 @@ pub(super) fn add(into: &mut Vec<Odd>) {
                     let content = [&rows.to_be_bytes()[..], &row.repeat(rows.into())].concat();
                     class.attributes.push((Place::Class, name, content));
                 }
-                class.pool.raw(constant);
+                class.pool.raw(constant.clone());
                 let what = format!("{what} in {version}, bootstrap methods: {has_bootstrap}");
                 into.push(Odd { what, bytes: class.finish() });
             }
         }
-        for number in 0..of_each_kind(&mut Pool::default(), version).len() {
+        let mut pool = Pool::default();
+        for (what, index) in of_each_kind(&mut pool, version) {
             for (name, before, opcode, behind) in INSTRUCTIONS {
-                let mut class = Class::new(version);
-                let (what, index) = of_each_kind(&mut class.pool, version).swap_remove(number);
+                let mut class = Class::with_pool(version, &pool);
                 let [high, low] = index.to_be_bytes();
                 let named = if opcode == 0x12 { vec![low] } else { vec![high, low] };
                 let bytes = [before, &[opcode], &named, behind, &[0x04, 0xac]].concat();
                 class.code = Some(Code { max_stack: 4, bytes, handlers: Vec::new(), frames: None });
                 into.push(Odd { what: format!("{name} {what} in {version}"), bytes: class.finish() });
             }
-            let mut class = Class::new(version);
-            let (what, index) = of_each_kind(&mut class.pool, version).swap_remove(number);
+            let mut class = Class::with_pool(version, &pool);
             let frames = vec![0, 1, 66, 7, 0, 0];
             let bytes = vec![0x04, 0xac, 0x4b, 0x04, 0xac];
             let mut frames = (version >= 50).then_some(frames);

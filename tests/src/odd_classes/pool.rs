@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// An index that no pool here has.
 pub(super) const BEHIND: u16 = 60_000;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Pool {
     bytes: Vec<u8>,
     entries: u16,

@@ -9,6 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use instrument_tests::corpus::Corpus;
+use instrument_tests::jre::each;
 use instrument_tests::machine::Jdk;
 use instrument_trace::Profile;
 use replay::replay;
@@ -26,6 +28,8 @@ pub(crate) struct Jvm {
     /// `instrument.record`; `None`: not said.
     pub(crate) record: Option<&'static str>,
     pub(crate) agent: bool,
+    /// It has one compiler, as older machines have in a usual run ([`instrument_tests::jre::Jre::java`]).
+    is_brief: bool,
 }
 
 impl Jvm {
@@ -43,30 +47,32 @@ impl Jvm {
 pub(crate) fn jvms() -> Vec<Jvm> {
     let default = Jdk::default_kit().unwrap();
     let newer = Jdk::at_least(default.version + 1).unwrap();
-    let jvm =
-        |kit: &Jdk| Jvm { java: kit.home.join("bin/java"), version: kit.version, record: None, agent: false };
+    let newest = newer.as_ref().unwrap_or(default).version;
+    let jvm = |kit: &Jdk| Jvm {
+        java: kit.home.join("bin/java"),
+        version: kit.version,
+        record: None,
+        agent: false,
+        is_brief: kit.version != newest && !Corpus::full(),
+    };
     std::iter::once(default).chain(&newer).map(jvm).collect()
 }
 
-/// Every virtual machine, in every way to record with its own clock.
+/// Every virtual machine, in every way to record with its own clock ([`each`]).
 pub(crate) fn for_each_jvm(test: impl Fn(&Jvm)) {
-    for jvm in jvms() {
-        for record in MODES {
-            // Seen where a test fails.
-            println!("Java {}, {record}", jvm.version);
-            test(&jvm.recording(record));
-        }
+    for (jvm, record) in each(&jvms(), &MODES) {
+        // Seen where a test fails.
+        println!("Java {}, {record}", jvm.version);
+        test(&jvm.recording(record));
     }
 }
 
 /// As [`for_each_jvm`], and every way to record that has a clock also with the agent's.
 pub(crate) fn for_each_clock(test: impl Fn(&Jvm)) {
     for_each_jvm(&test);
-    for jvm in jvms() {
-        for record in &MODES[1..] {
-            println!("Java {}, {record}, the agent's clock", jvm.version);
-            test(&jvm.recording(record).under_the_agent());
-        }
+    for (jvm, record) in each(&jvms(), &MODES[1..]) {
+        println!("Java {}, {record}, the agent's clock", jvm.version);
+        test(&jvm.recording(record).under_the_agent());
     }
 }
 
@@ -167,6 +173,9 @@ impl Run {
         let (stdout, stderr) = (String::new(), String::new());
         let mut flags: Vec<String> =
             jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
+        if jvm.is_brief {
+            flags.push("-XX:TieredStopAtLevel=1".to_owned());
+        }
         if jvm.agent {
             flags.extend(agent());
         }
