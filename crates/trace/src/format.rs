@@ -98,6 +98,8 @@ pub const SAMPLES: u64 = 32;
 /// Calls of a context that are all timed, if not all calls are.
 pub const HEAD: u64 = 16;
 pub const NODE: u64 = 128;
+/// Where a node has its samples.
+pub const NODE_SAMPLES: u64 = 112;
 /// From the number of a node in a piece to that of the next one.
 pub const NODE_UNITS: u32 = 2;
 pub const DEEPER: u32 = 0x7fff_ffff;

@@ -1,10 +1,13 @@
 //! Writes profiles of sums: of threads that ended, of whatever processes. What records while a program runs is `runtime-java`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
+use crate::bytes::Bytes;
 use crate::encode;
 use crate::format::*;
+use crate::regions::{Region, walk};
 use crate::{Allocation, Link, Method, ThreadSamples, Tree, TreeAllocation};
 
 /// What a profile says of itself in its header.
@@ -48,9 +51,14 @@ pub enum Sum<'a> {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
+    /// File offset of the block, and the copy of the runtime that owns it.
+    block: u64,
+    copy: u32,
     /// File offset of the next region.
     at: u64,
     sums: u32,
+    /// Words that change when the block is there, by their file offsets.
+    changes: Vec<(u64, u64)>,
 }
 
 /// The first number of a tree's nodes in the file.
@@ -72,7 +80,7 @@ impl<W: Write + Seek> Writer<W> {
     pub fn new(mut out: W) -> io::Result<Writer<W>> {
         let at = FILE_HEADER + HEADER;
         out.write_all(&vec![0; at as usize])?;
-        Ok(Writer { out, at, sums: 0 })
+        Ok(Writer { out, block: FILE_HEADER, copy: 1, at, sums: 0, changes: Vec::new() })
     }
 
     /// Adds properties: facts about the processes. Those of the same key replace earlier ones.
@@ -150,10 +158,7 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// Those of the output.
     pub fn finish(mut self, about: &About) -> io::Result<W> {
-        let end = (self.at + HEADER).next_multiple_of(PAGE);
-        self.out.write_all(&vec![0; (end - self.at) as usize])?;
-        self.out.seek(SeekFrom::Start(FILE_HEADER))?;
-        self.words(&[u64::from(BLOCK) | 1 << 32, end - FILE_HEADER])?;
+        let end = self.end_block()?;
         let mut header = [0; 12];
         header[1] = u64::from(VERSION) | FILE_HEADER << 32;
         (header[2], header[4], header[5]) = (about.nonce, about.start_ms, end);
@@ -166,6 +171,19 @@ impl<W: Write + Seek> Writer<W> {
         self.out.seek(SeekFrom::Start(end))?;
         self.out.flush()?;
         Ok(self.out)
+    }
+
+    /// Fills the block up and writes its header. Gives the file offset of the next one.
+    fn end_block(&mut self) -> io::Result<u64> {
+        let end = (self.at + HEADER).next_multiple_of(PAGE);
+        self.out.write_all(&vec![0; (end - self.at) as usize])?;
+        for (at, value) in std::mem::take(&mut self.changes) {
+            self.out.seek(SeekFrom::Start(at))?;
+            self.words(&[value])?;
+        }
+        self.out.seek(SeekFrom::Start(self.block))?;
+        self.words(&[u64::from(BLOCK) | u64::from(self.copy) << 32, end - self.block])?;
+        Ok(end)
     }
 
     /// Offsets of the regions of figures, allocations and executed instructions.
@@ -245,6 +263,73 @@ impl<W: Write + Seek> Writer<W> {
 
     fn words(&mut self, words: &[u64]) -> io::Result<()> {
         words.iter().try_for_each(|word| self.out.write_all(&word.to_le_bytes()))
+    }
+}
+
+impl Writer<BufWriter<File>> {
+    /// Begins to replace the samples of a profile by those of another run, whose threads and contexts are those of `copy`, the copy of the runtime that
+    /// recorded the profile. What is written comes in addition; of the samples that are there only those of probes stay when [`Writer::replace`] ends
+    /// it. Until then the profile is as it was. `worth`: the CPU time that a sample of a thread stands for, by copy and ordinal.
+    ///
+    /// # Errors
+    /// Those of the file; a file that is no whole profile.
+    pub fn replacing_samples(
+        mut file: File,
+        copy: u32,
+        worth: impl Fn(u32, u32) -> f64,
+    ) -> io::Result<Writer<BufWriter<File>>> {
+        let bytes = Bytes::new(&file)?;
+        let block = bytes.u64(40);
+        if bytes.data(0, 8) != MAGIC || block > bytes.size() || block < FILE_HEADER {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no whole profile"));
+        }
+        let regions = walk(&bytes, block, &mut Vec::new()).regions;
+        let ordinals = regions.iter().filter(|region| [THREAD, ENDED].contains(&region.kind));
+        let sums = ordinals.filter(|region| region.copy == copy).map(|region| region.owner).max();
+        let changes = regions
+            .iter()
+            .flat_map(|region| without_samples(&bytes, region, &|region| worth(region.copy, region.owner)));
+        let changes = changes.collect();
+        file.seek(SeekFrom::Start(block))?;
+        let at = block + HEADER;
+        let mut out = BufWriter::new(file);
+        out.write_all(&[0; HEADER as usize])?;
+        Ok(Writer { out, block, copy, at, sums: sums.unwrap_or(0), changes })
+    }
+
+    /// Ends what [`Writer::replacing_samples`] began.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn replace(mut self) -> io::Result<()> {
+        let end = self.end_block()?;
+        self.out.seek(SeekFrom::Start(40))?;
+        self.words(&[end])?;
+        self.out.flush()
+    }
+}
+
+/// The words of a region, by their file offsets, that change when only the samples of probes stay.
+fn without_samples(bytes: &Bytes<'_>, region: &Region, worth: &dyn Fn(&Region) -> f64) -> Vec<(u64, u64)> {
+    match region.kind {
+        THREAD_SAMPLES if region.length >= THREAD_SAMPLES_REGION => {
+            let body = region.offset + HEADER;
+            let samples = ThreadSamples::decode(bytes.words(region.offset + 16), bytes.words(body));
+            let cpu_ns = (samples.in_probes as f64 * worth(region)).round() as u64;
+            let left = ThreadSamples {
+                cpu_ns,
+                in_probes: samples.in_probes,
+                handler_ns: samples.handler_ns,
+                ..ThreadSamples::default()
+            };
+            (body..).step_by(8).zip(left.encode().1).collect()
+        }
+        TREE_NODES => {
+            let nodes = (region.offset + HEADER..region.end()).step_by(NODE as usize);
+            let words = nodes.map(|at| at + NODE_SAMPLES).take_while(|at| at + 8 <= region.end());
+            words.filter(|at| bytes.u64(*at) != 0).map(|at| (at, 0)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -333,5 +418,53 @@ mod tests {
         assert!(third.tree.is_none());
         assert_eq!((fourth.tree.as_ref(), fourth.samples), (Some(&sampled), Some(samples)));
         assert!(Profile::parse(&file[..file.len() / 2]).is_ok_and(|profile| profile.is_cut));
+    }
+
+    #[test]
+    fn samples_are_replaced_and_everything_else_stays() {
+        let node =
+            |id, samples| TreeNode { entries: 9, samples, ..TreeNode::new(TreeConsumer::Method(id), 0) };
+        let tree = Tree { has_samples: true, nodes: vec![node(4, 70), node(5, 0)], ..Tree::default() };
+        let of_thread = ThreadSamples {
+            period_ns: 1000,
+            cpu_ns: 97_000,
+            in_probes: 20,
+            in_no_call: 7,
+            ..ThreadSamples::default()
+        };
+        let path = std::env::temp_dir().join(format!("replaced-{}.iprof", std::process::id()));
+        let mut writer = Writer::new(File::create(&path).unwrap()).unwrap();
+        writer.sum("main", 1, Sum::Tree(&tree, &[])).unwrap();
+        writer.samples(1, &of_thread).unwrap();
+        writer.finish(&About { nonce: 5, has_ended: true, ..About::default() }).unwrap();
+
+        let open = || File::options().read(true).write(true).open(&path).unwrap();
+        let other = TreeNode { entries: 0, ..node(5, 33) };
+        let other = Tree { nodes: vec![other], ..tree.clone() };
+        let mut writer = Writer::replacing_samples(open(), 1, |_, _| 1000.0).unwrap();
+        assert_eq!(writer.sum("main", 0, Sum::Tree(&other, &[])).unwrap(), 2);
+        writer.samples(2, &ThreadSamples { in_probes: 0, ..of_thread }).unwrap();
+        writer.properties(&BTreeMap::from([("a".to_owned(), "b".to_owned())])).unwrap();
+        let before = Profile::open(&open()).unwrap();
+        assert_eq!(
+            (before.threads.len(), before.threads[0].samples),
+            (1, Some(of_thread)),
+            "nothing is half done"
+        );
+        writer.replace().unwrap();
+
+        let profile = Profile::open(&open()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(profile.damage.is_empty() && !profile.is_cut, "{:?}", profile.damage);
+        let [first, second] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
+        let figures =
+            |tree: &Tree| tree.nodes.iter().map(|node| (node.entries, node.samples)).collect::<Vec<_>>();
+        assert_eq!(figures(first.tree.as_ref().unwrap()), [(9, 0), (9, 0)]);
+        let of_probes = ThreadSamples { cpu_ns: 20_000, in_no_call: 0, ..of_thread };
+        assert_eq!((first.samples, first.kind), (Some(of_probes), ThreadKind::Ended(1)), "the probes stay");
+        assert_eq!(figures(second.tree.as_ref().unwrap()), [(0, 33)]);
+        assert_eq!((second.samples.unwrap().cpu_ns, second.kind), (97_000, ThreadKind::Ended(0)));
+        assert_eq!(profile.copies[&1].properties["a"], "b");
+        assert!(Writer::replacing_samples(File::open("/dev/null").unwrap(), 1, |_, _| 0.0).is_err());
     }
 }
