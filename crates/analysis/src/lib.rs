@@ -45,6 +45,7 @@
 //! | [`heap`] | which objects were made where, how long they lived, what leaks |
 //! | [`waits`] | what threads waited for |
 //! | [`window`] | what happened since a snapshot |
+//! | [`twice`] | the counts of one run and the times of another one in one profile |
 //! | [`fleet`] | the processes of a dataset as one profile |
 //! | [`merge`] | profiles of several processes: which remote call is which, and the execution tree over all of them |
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
@@ -92,6 +93,7 @@ pub mod text;
 pub mod thread_time;
 pub mod timeline;
 pub mod trace_index;
+pub mod twice;
 pub mod uncertainty;
 pub mod waits;
 pub mod window;

@@ -33,6 +33,7 @@ mod replay;
 mod samples;
 mod texts;
 mod trace_cache;
+mod twice;
 mod waits;
 mod window;
 mod xml;

@@ -193,11 +193,17 @@ impl Run {
         Ok(run)
     }
 
-    /// Puts contexts in the order of their paths, so that what lies below one follows it.
+    /// Puts contexts in the order of their paths, so that what lies below one follows it. Contexts without a figure, which are known by samples of another run
+    /// alone, are left out: chance says which there are.
     fn order(&mut self) {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        for (i, node) in self.nodes.iter().enumerate().skip(1) {
-            children[node.parent].push(i);
+        let mut has_figures: Vec<bool> =
+            self.nodes.iter().map(|node| node.figures != Figures::default()).collect();
+        for (i, node) in self.nodes.iter().enumerate().skip(1).rev() {
+            if has_figures[i] {
+                has_figures[node.parent] = true;
+                children[node.parent].push(i);
+            }
         }
         let mut ordered = Vec::with_capacity(self.nodes.len());
         let mut stack = vec![(0, 0)];
@@ -377,6 +383,23 @@ mod tests {
                 "a.B.<clinit>()V",
             ]
         );
+    }
+
+    #[test]
+    fn contexts_of_samples_alone_are_left_out() {
+        let counted = samples::run(&[
+            ("a.A.main", 1, 0),
+            ("a.A.main > a.A.x", 0, 0),
+            ("a.A.main > a.A.x > a.A.y", 2, 0),
+        ]);
+        let paths: Vec<_> = (1..counted.nodes.len()).map(|i| counted.path(i).join(" > ")).collect();
+        assert_eq!(paths.len(), 3, "{paths:?}");
+        let sampled = samples::run(&[
+            ("a.A.main", 1, 0),
+            ("a.A.main > a.A.x", 0, 0),
+            ("a.A.main > a.A.x > a.A.y", 0, 0),
+        ]);
+        assert_eq!(sampled.nodes.len(), 2);
     }
 
     #[test]

@@ -57,7 +57,10 @@ impl Worth {
 }
 
 /// ns that one sample of a thread stands for. Of a thread that was killed before its CPU time was noted the period is what is known.
-fn worth(thread: &Thread, all: u64, period_ns: f64) -> f64 {
+pub(crate) fn worth(thread: &Thread, profile: &Profile) -> f64 {
+    let in_contexts = thread.tree.as_ref().map_or(0, of_contexts);
+    let all = in_contexts.saturating_add(thread.samples.map_or(0, |samples| samples.outside()));
+    let period_ns = period(profile);
     let Some(samples) = thread.samples.filter(|samples| samples.cpu_ns > 0) else { return period_ns };
     let mean = samples.cpu_ns as f64 / all.max(1) as f64;
     if samples.user_only && samples.period_ns > 0 { mean.min(samples.period_ns as f64) } else { mean }
@@ -111,7 +114,7 @@ pub(super) fn add(
         true => [0, 0, all],
         false => [of_thread.in_no_call, of_thread.in_probes, of_thread.unattributed],
     };
-    let mut worth = Worth { each: worth(thread, all, period(profile)), samples: 0, given: 0.0 };
+    let mut worth = Worth { each: worth(thread, profile), samples: 0, given: 0.0 };
     let mut add = |model: &mut Arcflow, at: NodeId, samples: u64, column: usize| {
         let ns = worth.take(samples);
         let base = model.base_mut(at);

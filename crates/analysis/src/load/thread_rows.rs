@@ -15,11 +15,13 @@ const MOST_POOLS: usize = 16;
 pub(crate) fn single(profile: &Profile) -> Vec<String> {
     let names: Vec<_> = profile.threads.iter().map(plain).collect();
     let mut met = HashMap::default();
-    for name in &names {
+    // A sum of no thread has figures of those of its name.
+    let is_thread = |thread: &Thread| thread.kind != ThreadKind::Ended(0);
+    for (_, name) in profile.threads.iter().zip(&names).filter(|(thread, _)| is_thread(thread)) {
         *met.entry(*name).or_insert(0) += 1;
     }
     let unique = profile.threads.iter().zip(&names).map(|(thread, name)| {
-        if met[name] == 1 {
+        if !is_thread(thread) || met[name] == 1 {
             return (*name).to_owned();
         }
         let copy = if thread.copy > 1 { format!(" of copy {}", thread.copy) } else { String::new() };

@@ -8,6 +8,7 @@ use crate::hash::HashMap;
 use crate::model::Kind;
 use crate::report::aligned::Aligned;
 use crate::report::columns::{below, marked};
+use crate::report::summary::twice;
 use crate::report::{Error, Options};
 use crate::text::{grouped, percent, plural, quantity};
 use crate::thread_time::{ThreadTime, counts_calls};
@@ -50,7 +51,7 @@ pub(super) fn write(
     });
     heading(screen, out, &charges)?;
     let waiting = ThreadTime::of(model).map(|time| time.waiting).filter(|&r| arcs.total()[r] > 0.0);
-    let is_counted = counts_calls(model);
+    let (is_counted, is_alike) = (counts_calls(model), twice::are_alike(screen.session));
     let mut headers = vec!["calls"];
     headers.extend(resource.map_or(&[][..], |_| &["self", "self %"][..]));
     headers.extend(waiting.map(|_| "waiting"));
@@ -73,7 +74,7 @@ pub(super) fn write(
             let waited = waiting.map_or(0.0, |w| cum[w]);
             cells.push(figure(cum, waited, uncertain.cum(cum)));
             let whole = cum[r] + waited;
-            cells.push(if calls > 0 && whole > 0.0 {
+            cells.push(if calls > 0 && whole > 0.0 && is_alike {
                 quantity(whole / calls as f64, unit)
             } else {
                 "-".into()

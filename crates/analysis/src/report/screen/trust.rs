@@ -8,6 +8,7 @@ use crate::load::samples;
 use crate::report::Error;
 use crate::report::summary::Summary;
 use crate::report::summary::sampler::probes_percent;
+use crate::report::summary::twice;
 use crate::session::ProfileFile;
 use crate::text::{grouped, quantity};
 use crate::thread_time::counts_calls;
@@ -57,7 +58,11 @@ pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<
     if !violated.is_empty() {
         screen.paragraph(out, "WRONG", &summary.checked.line())?;
     }
-    screen.paragraph(out, "trust", &line(screen, summary))
+    screen.paragraph(out, "trust", &line(screen, summary))?;
+    for account in session.profiles.iter().filter_map(twice::of) {
+        screen.paragraph(out, "two runs", &twice::line(&account))?;
+    }
+    Ok(())
 }
 
 /// `calls exact; times +- 2 %; probes took 44 % of the CPU`
@@ -89,7 +94,10 @@ fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
             None => "times as measured".to_owned(),
         });
     }
-    if let Some(percent) = probes_percent(screen.model).filter(|_| is_counted) {
+    let is_of_two = screen.session.profiles.iter().any(|file| twice::of(file).is_some());
+    if is_of_two {
+        // The line on the two runs says it.
+    } else if let Some(percent) = probes_percent(screen.model).filter(|_| is_counted) {
         parts.push(format!("probes took {percent:.0} % of the CPU"));
     } else if screen.session.overhead > 0.0 {
         parts.push(format!("recording took {}", quantity(screen.session.overhead.round(), "ns")));

@@ -3,6 +3,7 @@
 pub(super) mod recording;
 pub(super) mod regions;
 pub(crate) mod sampler;
+pub(crate) mod twice;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -176,6 +177,10 @@ impl<'a> Summary<'a> {
         if !samplers.is_empty() {
             document["samplers"] = serde_json::to_value(samplers)?;
         }
+        let twice = twice::documents(session);
+        if !twice.is_empty() {
+            document["twice"] = serde_json::to_value(twice)?;
+        }
         let regions: Vec<_> = session.profiles.iter().flat_map(regions::sums).collect();
         document["regions"] = serde_json::to_value(regions)?;
         document["overhead_ns"] = serde_json::json!(session.overhead.round() as u64);
@@ -340,6 +345,7 @@ fn recorded(out: &mut dyn Write, file: &ProfileFile, session: &Session) -> Resul
         }
     }
     fact(out, "recorded", &how)?;
+    twice::write(out, file)?;
     sampler::write(out, file)?;
     if let Some((name, text)) = interruptions(file) {
         fact(out, name, &text)?;

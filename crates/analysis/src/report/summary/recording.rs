@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{fact, sampler};
+use super::{fact, sampler, twice};
 use crate::arcs::Arcs;
 use crate::correction::Correction;
 use crate::model::Kind;
@@ -154,7 +154,10 @@ struct TooShort {
 impl Recording {
     pub(crate) fn of(session: &Session, arcs: &Arcs) -> Recording {
         let is_corrected = session.model.correction == Correction::Applied;
-        let probes_percent = sampler::probes_percent(&session.model).filter(|_| counts_calls(&session.model));
+        // Of two runs another line says what recording took.
+        let is_of_two = session.profiles.iter().any(|file| twice::of(file).is_some());
+        let probes_percent =
+            sampler::probes_percent(&session.model).filter(|_| counts_calls(&session.model) && !is_of_two);
         let sum = |key: &str| {
             let number = |file: &ProfileFile| file.property(key).and_then(|text| text.parse::<u64>().ok());
             session.profiles.iter().filter_map(number).reduce(u64::saturating_add)
@@ -258,7 +261,7 @@ impl Recording {
             subgraph.print(out)?;
         }
         if let Some(percent) = self.probes_percent {
-            let hidden = "what they hinder in the compiler is not in it";
+            let hidden = "what they hinder in the compiler is not in it (run --twice measures it)";
             return fact(out, "overhead", &format!("probes took {percent:.0} % of the CPU; {hidden}"));
         }
         let mut parts = Vec::new();

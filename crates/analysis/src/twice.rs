@@ -1,0 +1,114 @@
+//! Two runs of a program in one profile: the counts of one that was recorded, and the times of one in which nothing was rewritten and whole stacks were
+//! sampled.
+//!
+//! 1. each frame of the stacks becomes the method that the recording has under the same name, or none ([`frames`]);
+//! 2. the trees of the stacks become trees of these methods alone: what a frame that is left out took is charged to the innermost caller that is
+//!    left in ([`project`]);
+//! 3. these take the place of the recorded run's own samples but for those of probes, as sums of no thread, so that they stand in the rows of the threads of the same
+//!    names. What the two runs have in common and what not is in properties ([`Account`]).
+
+mod account;
+mod frames;
+mod project;
+
+pub use account::Account;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::load::samples;
+use crate::session::is_profile;
+use frames::Frames;
+use instrument_names::id_map::gz;
+use instrument_trace::{Profile, Sum, Writer};
+
+/// Why two runs cannot become one profile.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A profile cannot be read.
+    #[error("{}", .0.display())]
+    Read(PathBuf, #[source] instrument_trace::Error),
+    /// The file with the counts cannot be opened or written.
+    #[error("{}", .0.display())]
+    Write(PathBuf, #[source] io::Error),
+    /// One of them has not what is needed.
+    #[error("{}: {reason}", path.display())]
+    Unfit {
+        /// The profile.
+        path: PathBuf,
+        /// What it lacks.
+        reason: &'static str,
+    },
+}
+
+/// Gives the recorded run at `counts` the times of the run at `stacks`. Nobody writes either of them any more.
+///
+/// # Errors
+/// A file that cannot be read or written, or has no samples. Then the first one is as it was.
+pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
+    let open = |path: &Path| {
+        let file = File::open(path).map_err(|error| Error::Write(path.to_owned(), error))?;
+        Profile::open(&file).map_err(|error| Error::Read(path.to_owned(), error))
+    };
+    let unfit = |path: &Path, reason| Error::Unfit { path: path.to_owned(), reason };
+    let (recorded, sampled) = (open(counts)?, open(stacks)?);
+    let trees = |profile: &Profile| profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).count();
+    let are_samples = |profile: &Profile| {
+        profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).all(|tree| tree.has_samples)
+    };
+    if !are_samples(&recorded) {
+        return Err(unfit(
+            counts,
+            "its times are no samples, and those of another run cannot take their place",
+        ));
+    }
+    if trees(&sampled) == 0 || !are_samples(&sampled) {
+        return Err(unfit(stacks, "no stack was sampled: the times of the recorded run stay"));
+    }
+    let copy = recorded.threads.iter().find(|thread| thread.tree.is_some()).map_or(1, |thread| thread.copy);
+    let frames = Frames::new(&recorded, copy, &sampled);
+    let mut account = Account::of(&recorded);
+    let all = &recorded.threads;
+    let thread = |copy, ordinal| all.iter().find(|thread| (thread.copy, thread.ordinal) == (copy, ordinal));
+    let worth = |copy, ordinal| thread(copy, ordinal).map_or(0.0, |thread| samples::worth(thread, &recorded));
+    let failed = |error| Error::Write(counts.to_owned(), error);
+    let file = File::options().read(true).write(true).open(counts).map_err(failed)?;
+    let mut writer = Writer::replacing_samples(file, copy, worth).map_err(failed)?;
+    for thread in &sampled.threads {
+        let (tree, of_thread) = project::thread(thread, &frames);
+        account.add(&tree, &of_thread);
+        let ordinal = writer.sum(&thread.name, 0, Sum::Tree(&tree, &[])).map_err(failed)?;
+        writer.samples(ordinal, &of_thread).map_err(failed)?;
+    }
+    if let Some(text) = frames.new_ids() {
+        writer.id_map(&gz::store(&text)).map_err(failed)?;
+    }
+    account.compare();
+    let properties: BTreeMap<String, String> = account.properties().collect();
+    writer.properties(&properties).map_err(failed)?;
+    writer.replace().map_err(failed)?;
+    Ok(account)
+}
+
+/// Pairs the profiles of two runs: of each of the second run the one of the first run whose process had the same command, in the order in which they began.
+/// Those that have no partner stand alone.
+pub fn pairs(first: &[PathBuf], second: &[PathBuf]) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let mut known: Vec<(String, u64, &PathBuf)> = first.iter().filter_map(of_process).collect();
+    let mut second: Vec<(String, u64, &PathBuf)> = second.iter().filter_map(of_process).collect();
+    known.sort_by_key(|(_, start, _)| *start);
+    second.sort_by_key(|(_, start, _)| *start);
+    let pair = |(command, _, path): (String, u64, &PathBuf)| {
+        let at = known.iter().position(|(of, ..)| *of == command);
+        (path.clone(), at.map(|at| known.remove(at).2.clone()))
+    };
+    second.into_iter().map(pair).collect()
+}
+
+/// The command of the process of a profile, and when it began.
+fn of_process(path: &PathBuf) -> Option<(String, u64, &PathBuf)> {
+    let profile = Profile::open_facts(&File::open(path).ok().filter(|_| is_profile(path))?).ok()?;
+    let command = profile.copies.values().find_map(|copy| copy.properties.get("command")).cloned();
+    Some((command.unwrap_or_default(), profile.start_ms, path))
+}

@@ -1,0 +1,131 @@
+//! The counts of one run with the times of another one.
+
+use std::path::{Path, PathBuf};
+
+use instrument_analysis::session::{Request, Session};
+use instrument_analysis::twice::{Account, combine, pairs};
+use instrument_names::id_map::gz;
+use instrument_testing::{Script, Writer};
+use instrument_trace::{Profile, ThreadSamples};
+
+use crate::common::models::contexts;
+
+const MS: u64 = 1_000_000;
+/// Of the recorded run: `sleep` is of calls that recorded methods make.
+const RECORDED: &str = "instrument ids 1\nclass a/Shop Shop.java\n1 main ()V 9 1 0000000000000000\n\
+    2 work ()V 1 2 0000000000000000\n3 rare ()V 1 4 0000000000000000\nclass java/lang/Thread -\n9 sleep (J)V 0 30000 0000000000000000\n";
+/// Of the stacks: others, in another order.
+const STACKS: &str = "instrument ids 1\nclass java/util/List -\n1 sort ()V 0 1 0000000000000000\nclass a/Shop -\n\
+    2 work ()V 0 1 0000000000000000\n3 lambda ()V 0 1 0000000000000000\n4 main ()V 0 9 0000000000000000\n5 rare ()V 0 1 0000000000000000\n\
+    class java/lang/Thread -\n6 sleep (J)V 0 1 0000000000000000\nclass (stacks) -\n7 (walk\\u0020failed) ()V 0 0 0000000000000000\n";
+
+fn of_thread(cpu_ms: u64, in_probes: u64, in_no_call: u64) -> ThreadSamples {
+    ThreadSamples { period_ns: MS, cpu_ns: cpu_ms * MS, in_probes, in_no_call, ..ThreadSamples::default() }
+}
+
+/// 50 ms in the program, 50 in probes; rare was called, and no sample met it.
+fn recorded(dir: &Path) -> PathBuf {
+    let mut writer = Writer::new();
+    writer.in_pieces(2).id_map(&gz::compress(RECORDED.as_bytes()));
+    let script = Script::new(1000).enter(1).times(10, |s| s.call(2, |s| s.samples(5)));
+    let script = script.call(3, |s| s).call(9, |s| s.wait(40 * MS)).exit(1);
+    writer.samples("main", &script, &[9], &of_thread(100, 50, 0));
+    writer.property("command", "shop.jar").property("record", "tree").property("timing", "samples");
+    written(dir, "counts.iprof", writer)
+}
+
+/// main, 20 samples in it of its own and 4 in a `sleep` that it calls; work through `List.sort` and a lambda; and a `sleep` of the library's own.
+fn sampled(dir: &Path, work: u64) -> PathBuf {
+    let mut writer = Writer::new();
+    writer.in_pieces(2).id_map(&gz::compress(STACKS.as_bytes()));
+    let sorted = |s: Script| s.call(3, |s| s.call(2, |s| s.samples(work).call(2, |s| s.samples(1))));
+    let script = Script::new(1000).enter(4).samples(20).call(6, |s| s.samples(4));
+    let script = script.call(1, |s| sorted(s).call(6, |s| s.samples(2))).exit(4).call(7, |s| s.samples(3));
+    writer.samples("main", &script, &[], &of_thread(work + 30 + 5, 0, 5));
+    writer.samples("GC Thread#*", &Script::new(1000), &[], &of_thread(7, 0, 7));
+    writer.property("command", "shop.jar").property("record", "samples");
+    written(dir, "stacks.iprof", writer)
+}
+
+fn written(dir: &Path, name: &str, writer: Writer) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, writer.finish()).unwrap();
+    path
+}
+
+#[test]
+fn a_profile_has_the_counts_of_one_run_and_the_times_of_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let counts = recorded(dir.path());
+    let before = Profile::parse(&std::fs::read(&counts).unwrap()).unwrap();
+    let account = combine(&counts, &sampled(dir.path(), 30)).unwrap();
+    assert_eq!((account.bare_ns, account.outside_ns, account.probes_ns), (65 * MS, 50 * MS, 50 * MS));
+    // work by work, and the walk that failed; rare.
+    assert_eq!(account.contexts, [3, 2, 1]);
+
+    let session = Session::read(&Request { files: vec![counts.clone()], ..Request::default() }).unwrap();
+    let read = Account::read(&session.profiles[0].profile).unwrap();
+    assert_eq!((read.bare_ns, read.contexts, read.is_alike()), (65 * MS, [3, 2, 1], false));
+    let of = |resource: &str| contexts(&session.model, resource);
+    let (running, waiting, probes) = (of("running"), of("waiting"), of("probes"));
+    let find = |figures: &std::collections::BTreeMap<String, (u64, f64)>, end: &str| {
+        let found: Vec<_> =
+            figures.iter().filter(|(path, _)| path.ends_with(end)).map(|(_, of)| *of).collect();
+        assert_eq!(found.len(), 1, "{end}: {figures:?}");
+        found[0]
+    };
+    let ms = |n: u64| (n * MS) as f64;
+    // What the library and the lambda took is main's, but for what they called; calls are those of the recorded run.
+    assert_eq!(find(&running, "main a.Shop.main()V"), (1, ms(20 + 2)));
+    assert_eq!(find(&running, "main a.Shop.main()V a.Shop.work()V"), (10, ms(30)));
+    assert_eq!(find(&running, "work()V a.Shop.work()V"), (0, ms(1)));
+    assert_eq!(find(&running, "main()V a.Shop.rare()V"), (1, 0.0));
+    assert_eq!(find(&running, "main()V java.lang.Thread.sleep(J)V"), (1, ms(4)));
+    assert_eq!(find(&waiting, "main()V java.lang.Thread.sleep(J)V").1, ms(40));
+    assert_eq!(find(&running, "(stacks).(walk failed)()V").1, ms(3));
+    assert_eq!(find(&running, " GC Thread#*").1, ms(7));
+    assert_eq!(find(&running, " main"), (1, ms(5)));
+    assert_eq!(find(&probes, " main").1, ms(50));
+    let after = &session.profiles[0].profile;
+    assert_eq!(after.threads[0].methods, before.threads[0].methods, "no count has changed");
+    assert!(after.damage.is_empty() && !after.is_cut);
+}
+
+#[test]
+fn times_are_not_divided_by_calls_of_other_work() {
+    let dir = tempfile::tempdir().unwrap();
+    for (work, is_alike) in [(4, false), (15, true), (35, false)] {
+        let counts = recorded(dir.path());
+        let account = combine(&counts, &sampled(dir.path(), work)).unwrap();
+        assert_eq!(account.is_alike(), is_alike, "{account:?}");
+    }
+}
+
+#[test]
+fn a_profile_that_has_no_samples_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let stacks = sampled(dir.path(), 30);
+    let mut writer = Writer::new();
+    writer.tree("main", &Script::new(1000).call(1, |s| s.wait(10)));
+    let timed = written(dir.path(), "timed.iprof", writer);
+    let before = std::fs::read(&timed).unwrap();
+    let error = combine(&timed, &stacks).unwrap_err().to_string();
+    assert!(error.contains("timed.iprof: its times are no samples"), "{error}");
+    let error = combine(&stacks, &timed).unwrap_err().to_string();
+    assert!(error.contains("timed.iprof: no stack was sampled"), "{error}");
+    assert_eq!(std::fs::read(&timed).unwrap(), before);
+}
+
+#[test]
+fn processes_of_two_runs_are_paired_by_their_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |name: &str, command: &str| {
+        let mut writer = Writer::new();
+        writer.property("command", command);
+        written(dir.path(), name, writer)
+    };
+    let (a, b, c) = (of("1.iprof", "a.jar"), of("2.iprof", "b.jar"), of("3.iprof", "a.jar"));
+    let (x, y) = (of("4.iprof", "b.jar"), of("5.iprof", "a.jar"));
+    let found = pairs(&[x.clone(), y.clone()], &[a.clone(), b.clone(), c.clone()]);
+    assert_eq!(found, [(a, Some(y)), (b, Some(x)), (c, None)]);
+}
