@@ -85,6 +85,7 @@ mod subgraph;
 mod threads;
 mod top;
 mod trace_cache;
+mod twice;
 mod values;
 mod values_files;
 mod values_http;

@@ -3,14 +3,17 @@
 //! 1. Resolve the settings as `rewrite` does, and find the agent's library ([`agent`]).
 //! 2. Start the command with the library as an option of `java`: right behind that word; or, if the command is something else (a script), in
 //!    `JAVA_TOOL_OPTIONS`, which every virtual machine it starts will obey.
+//!    With `--twice` it ran before, with nothing rewritten ([`twice`]).
 //! 3. Wait; pass signals on that were sent to us alone.
 //! 4. Say where the profiles are, print the report that was asked for, and end as the command did.
 
 pub(crate) mod agent;
 pub(crate) mod recording;
 pub(crate) mod report;
+mod twice;
 
 use crate::commands::run::report::Report;
+use crate::commands::run::twice::First;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
@@ -19,7 +22,7 @@ use instrument_control::run::PROCESSES;
 use instrument_control::word::Transform;
 use instrument_messages::Listener;
 use instrument_processes::budget::{Budget, Watched};
-use instrument_processes::launch::{command, exit_code, is_java, signals, temporary_file, wait};
+use instrument_processes::launch::{Ended, command, exit_code, is_java, signals, temporary_file, wait};
 use instrument_processes::profiles::{
     NO_REMOTE_CALLS, Recorded, Replaced, WITH_METHODS, directory_of, no_remote_calls, profiles_since,
     unmatched,
@@ -74,6 +77,15 @@ pub(crate) struct Opts {
     #[arg(long, conflicts_with_all = ["early", "budget"])]
     armed: bool,
 
+    /// Run the program twice: once with nothing rewritten for its times, and once recorded for its counts
+    ///
+    /// So the times have nothing of the recording in them, not even what probes keep the compiler from doing. Everything that the program
+    /// does happens twice, one run after the other: it must be able to take its ports again, and to meet the files and databases that it has
+    /// changed. Both runs get the same standard input (of a terminal each its own); what the first one writes to standard output is
+    /// left out, and the exit code is that of the second one. A run that is interrupted is the last one.
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["armed", "probes", "budget"])]
+    twice: bool,
+
     /// Insert calls of your own methods, where rules in this file say
     ///
     /// The book has the rules (chapter "Probes of your own"). The methods are looked for on the class path of the command, and the rules are
@@ -110,6 +122,20 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let probes = opts.probes.as_ref().map(prepare).transpose()?;
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
     let options = agent.options(opts.out.as_deref())?;
+    let mut first = None;
+    if opts.twice {
+        agent.check_twice()?;
+        // What the second run refuses is refused before the program runs.
+        let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
+        replaced.into_iter().for_each(Replaced::restore);
+        let run = First::run(&agent, &opts.command, opts.no_children, &directory, talk)?;
+        if run.was_asked {
+            talk.note(format_args!("the first run was interrupted: there is no second one, and no profile"));
+            return Ok(exit_of(run.code()));
+        }
+        talk.note(format_args!("second run: calls are recorded"));
+        first = Some(run);
+    }
     let mut argument = OsString::from("-agentpath:");
     argument.push(&agent.library);
     argument.push("=");
@@ -117,13 +143,16 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let processes = temporary_file(&directory).context("a file for the ids of processes")?;
     let (mut command, is_java) = command(&opts.command, &argument, opts.no_children)?;
     command.env(PROCESSES, processes.path());
+    if let Some(first) = &mut first {
+        first.give(&mut command)?;
+    }
 
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.
     let signals = signals()?;
     let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
-    let child = match command.spawn() {
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
             if let Some(replaced) = replaced {
@@ -135,10 +164,13 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if let Some(replaced) = replaced {
         replaced.remove();
     }
+    if let Some(first) = &first {
+        first.feed(&mut child);
+    }
     let pid = child.id();
     let mut budget = agent.budget.map(Budget::new);
     let ended = AtomicBool::new(false);
-    let status = thread::scope(|scope| {
+    let Ended { status, .. } = thread::scope(|scope| {
         if let Some(budget) = &mut budget {
             let (processes, ended) = (processes.path(), &ended);
             scope.spawn(move || {
@@ -153,6 +185,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let recorded = Recorded::read(processes.path(), is_java.then_some(pid));
     let mut profiles = profiles_since(&directory, started, &recorded);
     profiles.sort();
+    if let Some(first) = &first {
+        first.combine(&profiles, exit_code(status), talk);
+    }
     for profile in &profiles {
         let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
         let path = profile.strip_prefix(".").unwrap_or(profile).display();
@@ -186,9 +221,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if let Some(probes) = &probes {
         warnings.extend(probes.say(processes.path(), talk)?);
     }
-    let exit = match exit_code(status) {
-        0 => Exit::Done,
-        code => Exit::Program(code),
-    };
-    Ok(with_warnings(&warnings, agent.settings.strict, exit, talk))
+    Ok(with_warnings(&warnings, agent.settings.strict, exit_of(exit_code(status)), talk))
+}
+
+fn exit_of(code: u8) -> Exit {
+    if code == 0 { Exit::Done } else { Exit::Program(code) }
 }

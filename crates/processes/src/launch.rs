@@ -77,15 +77,26 @@ fn tool_options(before: Option<OsString>, argument: &OsStr) -> Result<OsString> 
     Ok(options)
 }
 
+/// How a child ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// As the system tells it.
+    pub status: ExitStatus,
+    /// Somebody asked for its end meanwhile.
+    pub was_asked: bool,
+}
+
 /// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
 ///
 /// # Errors
 /// The system refuses.
-pub fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<ExitStatus> {
+pub fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<Ended> {
     let handle = signals.handle();
     let pid = Pid::from_child(&child);
     let forwarder = std::thread::spawn(move || {
+        let mut was_asked = false;
         for Origin { signal, cause, .. } in &mut signals {
+            was_asked |= [SIGINT, SIGTERM, SIGHUP].contains(&signal);
             if matches!(cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue))
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
@@ -93,11 +104,12 @@ pub fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<Ex
                 let _ = kill_process(pid, signal);
             }
         }
+        was_asked
     });
     let status = child.wait();
     handle.close();
-    let _ = forwarder.join();
-    Ok(status?)
+    let was_asked = forwarder.join().unwrap_or(false);
+    Ok(Ended { status: status?, was_asked })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::options::settings;
 use anyhow::Result;
 use instrument_artifacts::settings::{LargeMethods, Settings};
 use instrument_control::keys;
-use instrument_control::word::{LibraryCalls, Record, Transform};
+use instrument_control::word::{LibraryCalls, Record, SampleRate, Timing, Transform, Values};
 use instrument_messages::usage;
 use instrument_names::word::Word;
 use std::path::{Path, PathBuf};
@@ -206,6 +206,47 @@ impl Agent {
             options.push((keys::TIMING, timing.to_string()));
         }
         Ok(keys::join(&options))
+    }
+}
+
+impl Agent {
+    /// What times of another run cannot be set beside, for `--twice`.
+    ///
+    /// # Errors
+    /// Options that do not go with it.
+    pub(crate) fn check_twice(&self) -> Result<()> {
+        let settings = &self.settings;
+        let has = |transform| settings.transforms.contains(&transform);
+        let values = Values::WORDS.iter().any(|(_, values, _)| has(values.transform()));
+        let others = [
+            ("--record other than tree", settings.record != Record::Tree),
+            ("--transform without method-events", !has(Transform::MethodEvents)),
+            ("--timing other than samples", !matches!(settings.timing, None | Some(Timing::Samples))),
+            ("--values", values),
+            ("--root", !settings.roots.is_empty()),
+            ("--region", !settings.regions.is_empty()),
+            ("--cpu", self.recording.has_cpu()),
+            ("--burst", self.recording.has_bursts()),
+        ];
+        match others.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(usage(format!(
+                "--twice takes the times from a run in which nothing is rewritten, by stacks of methods: leave out {option}, or --twice"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The options for the run of `--twice` in which nothing is rewritten.
+    ///
+    /// # Errors
+    /// A path that the options cannot hold.
+    pub(crate) fn stacks_alone(directory: &Path) -> Result<String> {
+        // The slash tells a folder.
+        let out = format!("{}/", passable(directory).map_err(usage)?);
+        let rate = SampleRate::MAX.to_string();
+        let options = [(keys::OUT, out), (keys::CTL, "off".to_owned()), (keys::SAMPLE_RATE, rate)];
+        let record = (keys::RECORD, Record::Samples.word().to_owned());
+        Ok(keys::join(&options.into_iter().chain([record]).collect::<Vec<_>>()))
     }
 }
 

@@ -210,6 +210,16 @@ impl Opts {
         self.ctl.as_deref()
     }
 
+    /// Whether the CPU time of calls is to be recorded.
+    pub(crate) fn has_cpu(&self) -> bool {
+        self.cpu
+    }
+
+    /// Whether recording is to pause now and then.
+    pub(crate) fn has_bursts(&self) -> bool {
+        self.burst.is_some()
+    }
+
     /// Whether classes are to be rewritten from the start of the virtual machine on.
     pub(crate) fn is_early(&self) -> bool {
         self.early

@@ -1,0 +1,170 @@
+//! Standard input that several programs read one after the other, each from its beginning on.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::process::{ChildStdin, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result};
+use rustix::fs::{FileType, fstat};
+
+/// Bytes that are passed on at once.
+const PIECE: usize = 1 << 16;
+
+/// Where programs have their input from.
+pub enum KeptInput {
+    /// A terminal or another device: each program has it itself.
+    Shared,
+    /// A file, read from this place on.
+    File(File, u64),
+    /// A pipe: what came through it so far is in a file.
+    Pipe(Arc<Pipe>),
+}
+
+/// What came through a pipe.
+pub struct Pipe {
+    kept: File,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    length: u64,
+    has_ended: bool,
+}
+
+impl KeptInput {
+    /// That of this process, which nobody else reads from now on.
+    ///
+    /// # Errors
+    /// No file can be made for what comes through a pipe.
+    pub fn new() -> Result<KeptInput> {
+        let stdin = io::stdin();
+        let Ok(kind) = fstat(&stdin).map(|stat| FileType::from_raw_mode(stat.st_mode)) else {
+            return Ok(KeptInput::Shared);
+        };
+        let mut input = File::from(stdin.as_fd().try_clone_to_owned().context("standard input")?);
+        match kind {
+            FileType::RegularFile => {
+                let at = input.stream_position().context("standard input")?;
+                Ok(KeptInput::File(input, at))
+            }
+            FileType::Fifo | FileType::Socket => Ok(KeptInput::Pipe(Pipe::new(input)?)),
+            _ => Ok(KeptInput::Shared),
+        }
+    }
+
+    /// What the next program gets as its input.
+    ///
+    /// # Errors
+    /// A file that cannot be read from its beginning.
+    pub fn stdio(&mut self) -> Result<Stdio> {
+        match self {
+            KeptInput::Shared => Ok(Stdio::inherit()),
+            KeptInput::File(file, at) => {
+                file.seek(SeekFrom::Start(*at)).context("standard input")?;
+                Ok(file.try_clone().context("standard input")?.into())
+            }
+            KeptInput::Pipe(_) => Ok(Stdio::piped()),
+        }
+    }
+
+    /// Feeds a program that was started with that, until it has everything or reads no more.
+    pub fn feed(&self, to: Option<ChildStdin>) {
+        if let (KeptInput::Pipe(pipe), Some(to)) = (self, to) {
+            let pipe = pipe.clone();
+            // It ends when the program or the input does.
+            thread::spawn(move || pipe.copy(to));
+        }
+    }
+}
+
+impl Pipe {
+    fn new(mut input: impl Read + Send + 'static) -> Result<Arc<Pipe>> {
+        let kept = tempfile::tempfile().context("a file for standard input")?;
+        let pipe = Arc::new(Pipe { kept, state: Mutex::default(), changed: Condvar::new() });
+        let reader = pipe.clone();
+        thread::spawn(move || {
+            let mut bytes = vec![0; PIECE];
+            let mut length = 0;
+            while let Ok(more @ 1..) = input.read(&mut bytes) {
+                // What cannot be kept ends the input for all: none has more than another one.
+                if write_at(&reader.kept, &bytes[..more], length).is_err() {
+                    break;
+                }
+                length += more as u64;
+                reader.state().length = length;
+                reader.changed.notify_all();
+            }
+            reader.state().has_ended = true;
+            reader.changed.notify_all();
+        });
+        Ok(pipe)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes everything from the beginning on, and what comes meanwhile.
+    fn copy(&self, mut to: impl Write) {
+        let (mut bytes, mut at) = (vec![0; PIECE], 0);
+        loop {
+            let is_there = |state: &mut State| state.length == at && !state.has_ended;
+            let state = self.changed.wait_while(self.state(), is_there);
+            let length = state.unwrap_or_else(PoisonError::into_inner).length;
+            let more = bytes.len().min((length - at) as usize);
+            // All is written, or nobody reads it any more.
+            if more == 0
+                || read_at(&self.kept, &mut bytes[..more], at).is_err()
+                || to.write_all(&bytes[..more]).is_err()
+            {
+                return;
+            }
+            at += more as u64;
+        }
+    }
+}
+
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reader_of_a_pipe_has_everything() {
+        let text: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
+        let (reader, mut writer) = io::pipe().unwrap();
+        let pipe = Pipe::new(reader).unwrap();
+        let first = {
+            let pipe = pipe.clone();
+            thread::spawn(move || {
+                let mut all = Vec::new();
+                pipe.copy(&mut all);
+                all
+            })
+        };
+        for piece in text.chunks(77_777) {
+            writer.write_all(piece).unwrap();
+        }
+        drop(writer);
+        assert!(first.join().unwrap() == text);
+        let mut second = Vec::new();
+        pipe.copy(&mut second);
+        assert!(second == text);
+        // One that reads no more stops it.
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        pipe.copy(writer);
+    }
+}
