@@ -6,6 +6,7 @@ use instrument_names::id_map::{IdMap, gz};
 use instrument_rewriter::class_file::mutf8;
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::jre::{self, Jre};
+use instrument_tests::machine::{Jdk, Run, root};
 use instrument_trace::{Profile, Thread};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -182,6 +183,29 @@ fn few_descriptors_and_signals_leave_threads_without_samples_but_with_their_time
             profile.threads.iter().filter_map(|thread| Some(thread.samples.as_ref()?.cpu_ns)).sum();
         // The ten phases, and the threads.
         ensure!(cpu > 2_000_000_000, "{limits}: {cpu} ns");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_signal_that_was_taken_and_given_back_leaves_no_times() -> Result<()> {
+    let (folder, jdk) = (tempfile::tempdir()?, Jdk::default_kit()?);
+    let classes = agent::compile(&["TakeSignal.java"], 8, folder.path())?.display().to_string();
+    let include = jdk.home.join("include");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(folder.path().join("libtake.so"));
+    cc.arg("-I").arg(&include).arg("-I").arg(include.join("linux")).arg(root().join("tests/c/take_signal.c"));
+    cc.run_quietly()?;
+    let path = format!("-Djava.library.path={}", folder.path().display());
+    for options in ["timing=samples", "record=samples"] {
+        let outcome = run(&jre::newest()?, &[&path, &option(options)?, "-cp", &classes, "TakeSignal"])?;
+        // Others may have handlers, too.
+        let taken = outcome.stdout.strip_suffix(" signals\n").context("an end")?;
+        ensure!(taken.parse::<u32>()? > 0, "{options}: {}", outcome.stderr);
+        let profile = profile(&outcome)?;
+        let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+        let samples = main.samples.context("samples of main")?;
+        ensure!(samples.signal_taken, "{options}: {samples:?}");
     }
     Ok(())
 }

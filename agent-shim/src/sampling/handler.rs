@@ -54,22 +54,26 @@ impl Words {
     }
 }
 
-/// Flag in the profile: somebody else has taken the signal, and samples are missing.
-const FLAG_TAKEN: u64 = 2 << 32;
+/// Writes that samples of a thread are missing.
+pub(super) fn note_taken(sampled: &Sampled) {
+    let region = Words(sampled.region.load(SeqCst));
+    if region.0 != 0 {
+        region.put(SOURCE, region.get(SOURCE) | timers::FLAG_TAKEN);
+    }
+}
 
 /// Writes the CPU time when samples go there no longer, and that samples are missing if another handler has the signal.
 pub(super) fn end(sampled: &Sampled, cpu: i64) {
     note_cpu(sampled, cpu);
-    let region = Words(sampled.region.load(SeqCst));
-    if region.0 != 0 && !timers::has_signal(on_sample) {
-        region.put(SOURCE, region.get(SOURCE) | FLAG_TAKEN);
+    if timers::is_signal_taken() {
+        note_taken(sampled);
     }
 }
 
 /// Writes how a thread is sampled. The CPU time that the region has already, ns: of a virtual thread that was mounted before.
 pub(super) fn describe(region: Words, period: u64, source: u64) -> i64 {
     region.put(PERIOD, period);
-    region.put(SOURCE, source | region.get(SOURCE) & FLAG_TAKEN);
+    region.put(SOURCE, source | region.get(SOURCE) & timers::FLAG_TAKEN);
     region.get(CPU) as i64
 }
 

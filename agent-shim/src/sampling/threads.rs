@@ -7,6 +7,11 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// Between two looks whether the signal is still ours.
+const WATCH: Duration = Duration::from_secs(1);
 
 /// Where samples of a Java thread go: addresses of its region of samples, and of what the numbers of its nodes count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +47,16 @@ struct Known {
 struct Threads {
     known: HashMap<i32, Known>,
     free: Vec<&'static Sampled>,
+    /// Looks whether the signal is still ours.
+    watcher: Option<Thread>,
 }
 
 impl Threads {
     /// The current thread, with a timer from now on.
     fn current(&mut self) -> &mut Known {
         let thread = timers::current_thread();
-        let Threads { known, free } = self;
+        self.watch();
+        let Threads { known, free, .. } = self;
         known.entry(thread).or_insert_with(|| {
             let sampled = free.pop().unwrap_or_else(|| Box::leak(Box::new(Sampled::new())));
             sampled.random.store(thread as usize | 1 << 20, SeqCst);
@@ -56,6 +64,14 @@ impl Threads {
             timers::start(thread, sampled);
             Known { sampled, own: None }
         })
+    }
+
+    /// Has a thread of ours look each second whether the signal is still ours.
+    fn watch(&mut self) {
+        if self.watcher.is_none() {
+            let thread = std::thread::Builder::new().name("instrument".into()).stack_size(64 << 10);
+            self.watcher = thread.spawn(watch).ok().map(|handle| handle.thread().clone());
+        }
     }
 
     fn release(&mut self, known: Known, cpu: Option<i64>) -> Option<OwnedFd> {
@@ -74,6 +90,22 @@ static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
 
 fn lock() -> MutexGuard<'static, Option<Threads>> {
     THREADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs as long as threads are sampled.
+fn watch() {
+    loop {
+        std::thread::park_timeout(WATCH);
+        let mut threads = lock();
+        let Some(threads) = threads.as_mut() else { return };
+        if threads.known.is_empty() {
+            threads.watcher = None;
+            return;
+        }
+        if timers::is_signal_taken() {
+            threads.known.values().for_each(|known| handler::note_taken(known.sampled));
+        }
+    }
 }
 
 /// Samples the current thread into this place.
@@ -110,6 +142,9 @@ pub(super) fn end_all() -> Vec<OwnedFd> {
     let mut threads = lock();
     RECORDING.fetch_add(1, SeqCst);
     let Some(threads) = threads.as_mut() else { return Vec::new() };
+    if let Some(watcher) = &threads.watcher {
+        watcher.unpark();
+    }
     let all = std::mem::take(&mut threads.known).into_iter();
     all.filter_map(|(thread, known)| threads.release(known, timers::cpu_time_of(thread))).collect()
 }

@@ -35,6 +35,10 @@ static BY_DESCRIPTOR: [AtomicPtr<Sampled>; MOST_DESCRIPTORS] =
 static PERIOD: AtomicU64 = AtomicU64::new(USUAL_PERIOD);
 /// The signal that timers send.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// What is called then.
+static HANDLER: AtomicUsize = AtomicUsize::new(0);
+/// Somebody else had the signal at some time.
+static WAS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Perf events work.
 static HAS_EVENTS: AtomicBool = AtomicBool::new(false);
 /// They cannot see the kernel.
@@ -47,6 +51,8 @@ const SOURCE_EVENT: u32 = 1;
 const SOURCE_TIMER: u32 = 2;
 /// Flag in the profile: only user time is met.
 const FLAG_USER_ONLY: u32 = 1;
+/// Flag in the profile, above the source: somebody else has taken the signal, and samples are missing.
+pub(super) const FLAG_TAKEN: u64 = 2 << 32;
 
 pub(super) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -72,13 +78,17 @@ pub(super) fn claim_signal(handler: Handler) -> Result<(), String> {
     if result != 0 {
         return Err(format!("signal {signal}: {}", std::io::Error::last_os_error()));
     }
+    HANDLER.store(handler as *const () as usize, SeqCst);
     SIGNAL.store(signal, SeqCst);
     Ok(())
 }
 
-/// Whether the signal has still our handler.
-pub(super) fn has_signal(handler: Handler) -> bool {
-    handler_of(SIGNAL.load(SeqCst)) == Some(handler as *const () as usize)
+/// Whether somebody else has the signal, or had it when this was asked before. It is asked each second: who gives it back has lost us samples, too.
+pub(super) fn is_signal_taken() -> bool {
+    if handler_of(SIGNAL.load(SeqCst)) != Some(HANDLER.load(SeqCst)) {
+        WAS_TAKEN.store(true, SeqCst);
+    }
+    WAS_TAKEN.load(SeqCst)
 }
 
 fn handler_of(signal: c_int) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Sums of threads in the profile, as [`instrument_trace`] describes them (kinds 2, 8, 21 and 26). They are written into memory that the recorder
 //! has mapped and given out, word by word, so that the file is right whenever the process is killed.
 
+use super::super::timers::FLAG_TAKEN;
 use crate::jvmti::{Global, Jni};
 use crate::recorder::Recorder;
 use std::collections::HashMap;
@@ -130,6 +131,11 @@ impl Sum {
     pub(super) fn describe(&self, period: u64, source: u64) {
         self.samples.put(PERIOD, period);
         self.samples.put(SOURCE, source);
+    }
+
+    /// Samples are missing: somebody else has the signal.
+    pub(super) fn note_taken(&self) {
+        self.samples.put(SOURCE, self.samples.words[SOURCE].load(Relaxed) | FLAG_TAKEN);
     }
 
     /// One thread more belongs to it.

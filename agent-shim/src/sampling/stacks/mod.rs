@@ -290,6 +290,9 @@ impl State {
                 self.of_threads.remove(&about.serial);
             }
         }
+        if looks && timers::is_signal_taken() {
+            self.sums.iter().for_each(Sum::note_taken);
+        }
     }
 
     /// A thread belongs to the sum of its pool.
