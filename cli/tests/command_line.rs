@@ -205,6 +205,16 @@ fn a_file_that_is_no_profile_is_named_as_what_it_is() {
 
 #[test]
 #[cfg(unix)]
+fn a_command_that_is_not_there_is_named() {
+    let dir = Dir::new();
+    dir.write("agent.so", "");
+    let run = |command: &str| dir.line(&format!("run --agent agent.so -- {command}"));
+    run("jvaa Shop").says(2, &["there is no command jvaa in the directories of PATH"]);
+    run("./jvaa Shop").says(2, &["there is no file ./jvaa"]);
+}
+
+#[test]
+#[cfg(unix)]
 fn option_conflicts_of_a_run_are_found_before_it() {
     let dir = Dir::new();
     for (options, reason) in [

@@ -213,6 +213,52 @@ fn recursion_and_chains_are_folded_and_counted() {
 }
 
 #[test]
+fn own_code_alone_has_what_it_called_in_libraries() {
+    let dir = Dir::new();
+    dir.write(
+        "a",
+        "p.Main.main();lib.A.a();p.Shop.sell();lib.B.b() 9\np.Main.main();lib.A.a();SQL select ? 1\n",
+    );
+    let run = dir.line("xtree --own p.** --absolute a").expect(0);
+    last_words(&run, &["frames", "function", "p.Main.main()", "p.Shop.sell()", "?"]);
+    let run = dir.line("xprof --own p.** --csv a").expect(0);
+    assert!(run.stdout.contains("\np.Shop.sell(),method,0,9,9\n"), "{}", run.stdout);
+    assert!(run.stderr.contains("only own code: p.** (--own)"), "{}", run.stderr);
+    last_words(
+        &dir.line("xprof --own auto --sort name --absolute a").expect(0),
+        &["frames", "function", "?", "lib.A.a()", "lib.B.b()", "p.Main.main()", "p.Shop.sell()"],
+    );
+    dir.line("xarc --own nobody.** --strict a").says(3, &["nobody.**"]);
+    dir.line("xprof --own [p] a").says(2, &["[p]"]);
+}
+
+/// `p.Shop` calls itself, and seven methods of a library take less: the path ends in the outermost call.
+#[test]
+fn the_hottest_path_has_all_calls_of_a_method_by_itself_and_libraries_can_be_left_out() {
+    let mut ids =
+        "instrument ids 1\nclass p/Shop Shop.java\n1 main ([Ljava/lang/String;)V 7 9 0000000000000000\n\
+        2 sell (I)V 9 9 0000000000000000\nclass lib/Codec -\n"
+            .to_owned();
+    (3..13).for_each(|id| ids += &format!("{id} f{id} ()V 0 9 0000000000000000\n"));
+    let inner = |s: Script| s.call(2, |s| s.wait(300).call(2, |s| s.wait(100)));
+    let script = Script::new(1000).call(1, |s| (3..13).fold(inner(s), |s, id| s.call(id, |s| s.wait(1))));
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(ids.as_bytes())).tree("main", &script);
+    writer.property("record", "tree").calibrated(0.0, 0.0).clocks(0, 5000);
+    let dir = Dir::new();
+    dir.write("a.iprof", writer.finish());
+    let screen = dir.line("report a.iprof").expect(0).stdout;
+    assert!(screen.contains("\nhottest     Shop.main > Shop.sell (97.6 % of "), "{screen}");
+    assert!(screen.contains("\nfaster      --include 'p.**' records own code only"), "{screen}");
+    let wide = dir.line("report --width 0 a.iprof").expect(0).stdout;
+    assert!(
+        wide.lines()
+            .any(|line| line.ends_with("report -v: how it was recorded") && line.starts_with("more ")),
+        "{wide}"
+    );
+}
+
+#[test]
 fn resources_are_asked_for_by_name() {
     let dir = Dir::new();
     dir.write("a.iprof", profile(3, 100));

@@ -257,9 +257,18 @@ fn wire(folder: &Path, options: Option<&str>) -> Result<Vec<Vec<u8>>> {
 fn nothing_is_added_to_the_wire() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let plain: Vec<_> = (0..4).map(|_| wire(folder.path(), None)).collect::<Result<_>>()?;
-    let recorded = wire(folder.path(), Some(TRANSFORMS))?;
     let lengths = |streams: &[Vec<u8>]| streams.iter().map(Vec::len).collect::<Vec<_>>();
-    assert_eq!(lengths(&plain[0]), lengths(&recorded));
+    let of_plain: Vec<_> = plain.iter().map(|run| lengths(run)).collect();
+    // On a busy machine RMI itself now and then sends something more. What the agent sent would be there each time.
+    let mut recorded = wire(folder.path(), Some(TRANSFORMS))?;
+    for _ in 0..3 {
+        if of_plain.contains(&lengths(&recorded)) {
+            break;
+        }
+        recorded = wire(folder.path(), Some(TRANSFORMS))?;
+    }
+    let plain: Vec<_> = plain.into_iter().filter(|run| lengths(run) == lengths(&recorded)).collect();
+    ensure!(plain.len() > 1, "{of_plain:?} without the agent, {:?} with it", lengths(&recorded));
     let (mut same, mut all) = (0, 0);
     for (index, stream) in recorded.iter().enumerate() {
         let differs = |at: usize| plain.iter().any(|run| run[index].get(at) != plain[0][index].get(at));

@@ -125,15 +125,15 @@ module.exports = ({ open, file, tab }) => {
     const [[ours], [theirs]] = [await section(page, "monitors"), json(document).processes];
     for (const key of ["monitors", "pairs", "threads", "contended", "waiting", "owners_known"]) assert.deepStrictEqual(ours[key], theirs[key], key);
     const all = lines(text);
-    // The page has no column that says where, and names classes as the virtual machine does.
-    const brief = (row) => [...row.split(" ").slice(0, 8), row.match(/#\d+$/)[0]].join(" ");
+    // The page says behind the monitor where threads waited.
+    const brief = (row) => [...row.split(" ").slice(0, 8), row.match(/#\d+/)[0]].join(" ");
     assert.deepStrictEqual((await shown(page)).map(brief), table(all, "contended total mean max waits").map(brief));
     await firstRow(page);
     assert.match(await command(page), /^instrument monitors \S/);
     // A person asks: who had the lock, and who waited?
     await page.locator(".row", { hasText: "Contention$Lock" }).first().click();
     const detail = await page.textContent("#monitor-detail");
-    assert.match(detail, /Had by.*Entered by.*main/);
+    assert.match(detail, /Held by.*Entered by.*main/);
     await picture(page, folder, "monitors");
     await part(page, "pairs");
     assert.deepStrictEqual(await shown(page), table(all, "contended total mean max thread waited for thread"));

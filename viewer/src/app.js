@@ -289,20 +289,21 @@ class App {
     if (profile.sides) return this.comparison();
     if (this.view.command) return this.view.command(files);
     const resource = ` --resource ${quoted(profile.resources[state.resource].name)}`;
+    const own = about.own.map((pattern) => ` --own ${quoted(pattern)}`).join("");
     const f = profile.function(state.root);
     switch (this.shown) {
-      case "summary": return `instrument report ${files}`;
+      case "summary": return `instrument report${own} ${files}`;
       case "methods": {
         const sort = { total: " --sort cum", calls: " --sort calls", name: " --sort name" }[state.at.sort] || "";
-        return `instrument xprof${resource}${sort} --prune 0 ${files}`;
+        return `instrument xprof${own}${resource}${sort} --prune 0 ${files}`;
       }
       case "sandwich": {
         const method = this.view.method();
-        return method === undefined ? `instrument xtree ${files}` : `instrument xtree${resource} --focus ${quoted(profile.functions[method].name)} --prune 0 ${files}`;
+        return method === undefined ? `instrument xtree${own} ${files}` : `instrument xtree${own}${resource} --focus ${quoted(profile.functions[method].name)} --prune 0 ${files}`;
       }
       default: {
         const focus = state.root !== 0 && f.kind === "method" ? ` --focus ${quoted(f.name)}` : "";
-        return `instrument xtree${resource}${focus} --prune 0 ${files}`;
+        return `instrument xtree${own}${resource}${focus} --prune 0 ${files}`;
       }
     }
   }

@@ -68,7 +68,8 @@ class MonitorsView {
     const name = (key, of) => ({ key, kind: "name", of, text: of });
     if (part === "pairs") return [...sum((row) => row)(""), name("thread waited for thread", (row) => `${row.thread} waited for ${row.waited_for}${process(row)}`)];
     const both = [...sum((row) => row.contended)("contended "), ...sum((row) => row.waiting)("waits ")];
-    if (part === "monitors") return [...both, name("monitor", (row) => `${row.class}${row.monitor ? ` #${row.monitor}` : ""}${process(row)}`)];
+    const where = (row) => (row.where ? ` in ${row.where}` : "");
+    if (part === "monitors") return [...both, name("monitor", (row) => `${row.class}${row.monitor ? ` #${row.monitor}` : ""}${where(row)}${process(row)}`)];
     const facts = (row) => [row.group && !row.virtual ? `group ${row.group}` : "", row.virtual ? "virtual" : row.daemon ? "daemon" : "", row.started_by ? `started by ${row.started_by}` : ""].filter(Boolean).join(", ");
     const life = { key: "life", of: (row) => row.life_ns, text: (row) => text.time(row.life_ns) };
     return [...both.filter(({ key }) => /times|total/.test(key)), life, name("thread", (row) => `${row.thread}${facts(row) ? ` (${facts(row)})` : ""}${process(row)}`)];
@@ -82,7 +83,7 @@ class MonitorsView {
       this.detail.append(element("p", { class: "unknown" }, "Select a monitor to see who held it, and who waited for it."));
       return;
     }
-    for (const [title, key] of [["Had by", "owners"], ["Entered by", "contended_by"], ["Waited in by", "waited_by"]]) {
+    for (const [title, key] of [["Held by", "owners"], ["Entered by", "contended_by"], ["Waited in by", "waited_by"]]) {
       const list = row[key];
       if (!list.length) continue;
       const table = element("table");

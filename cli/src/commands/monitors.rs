@@ -2,11 +2,11 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{own, session, view};
 use anyhow::Result;
 use clap::ValueEnum;
 use instrument_analysis::report::monitors;
-use instrument_analysis::session::thread_filter;
+use instrument_analysis::session::{Request, thread_filter};
 
 /// Print what threads waited for: by monitor, with who held it; by thread; and where in the program
 ///
@@ -20,6 +20,8 @@ use instrument_analysis::session::thread_filter;
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,
+    #[command(flatten)]
+    own: own::Opts,
     /// Rows of --csv
     #[arg(long, value_enum, default_value = "monitors", requires = "csv")]
     table: Table,
@@ -34,7 +36,8 @@ enum Table {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let session = opts.view.session.read(talk)?;
+    let request = Request { own: opts.own.patterns(), ..opts.view.session.request() };
+    let session = session::read(&request, talk)?;
     let wanted = thread_filter(&opts.view.session.thread);
     let table = match opts.table {
         Table::Monitors => monitors::Table::Monitors,

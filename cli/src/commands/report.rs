@@ -92,7 +92,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             summary.beside_counts(&mut out)?;
         }
     } else {
-        let print = Print { width: opts.width, ..Print::default() };
+        // The first screen has a width of its own where nobody asks for one.
+        let width = opts.width.map(|width| if width == 0 { usize::MAX } else { width });
+        let print = Print { width, ..Print::default() };
         print.with(None, &Methods::default(), talk.colours_results(), |options| {
             match talk.wants_details() {
                 true => summary.write(&mut out, top, options),

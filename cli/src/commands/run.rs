@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use instrument_analysis::report::text::quantity;
 use instrument_control::run::PROCESSES;
 use instrument_control::word::Transform;
-use instrument_messages::Listener;
+use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::launch::{Ended, command, exit_code, is_java, signals, temporary_file, wait};
 use instrument_processes::profiles::{
@@ -28,12 +28,12 @@ use instrument_processes::profiles::{
     unmatched,
 };
 use instrument_processes::rules::RunProbes;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::SystemTime;
+use std::{fs, io};
 
 /// Run a program and rewrite its classes as they load
 ///
@@ -107,6 +107,18 @@ pub(crate) struct Opts {
     command: Vec<OsString>,
 }
 
+/// Why a command did not start.
+fn cannot_start(command: &OsStr, error: io::Error) -> anyhow::Error {
+    let name = command.display();
+    if error.kind() != io::ErrorKind::NotFound {
+        return anyhow::Error::new(error).context(name.to_string());
+    }
+    match command.as_encoded_bytes().contains(&b'/') {
+        true => usage(format!("there is no file {name}")),
+        false => usage(format!("there is no command {name} in the directories of PATH")),
+    }
+}
+
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let words = opts.printed.as_deref().or(opts.view.then_some("view"));
     let report = words.map(|words| Report::new(words, opts.report_to.as_deref()));
@@ -158,7 +170,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
             if let Some(replaced) = replaced {
                 replaced.restore();
             }
-            return Err(error).with_context(|| opts.command[0].display().to_string());
+            return Err(cannot_start(&opts.command[0], error));
         }
     };
     if let Some(replaced) = replaced {

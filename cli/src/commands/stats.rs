@@ -2,7 +2,7 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{own, view};
 use anyhow::Result;
 use instrument_analysis::report::stats;
 
@@ -17,7 +17,7 @@ pub(crate) struct Opts {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    view::run(&opts.view, None, talk, |out, session, _, options| {
+    view::run(&opts.view, &own::Opts::default(), None, talk, |out, session, _, options| {
         stats::write(out, &session.model, &session.calls, options)
     })
 }

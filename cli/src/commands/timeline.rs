@@ -38,7 +38,7 @@ fn time(text: &str) -> Result<u64, String> {
 /// A file that cannot be read or understood; there is no trace; an output that fails.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let of = &opts.view.session;
-    let mut session = of.read_indexed(talk)?;
+    let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
     let rows = timeline.traced(&session)?;
     let (from, to) = (opts.from.unwrap_or(0), opts.to.unwrap_or(timeline.end));

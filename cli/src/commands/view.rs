@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
-use crate::options::session;
+use crate::options::{own, session};
 use anyhow::{Context, Result};
 use instrument_analysis::page::Sections;
 use instrument_analysis::report::text::quantity;
@@ -34,6 +34,8 @@ pub(crate) const CONTEXTS: usize = 1_000_000;
 pub(crate) struct Opts {
     #[command(flatten)]
     session: session::Opts,
+    #[command(flatten)]
+    own: own::Opts,
     /// Write one HTML file, to be opened, mailed, or kept beside a build
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -51,6 +53,12 @@ pub(crate) struct Opts {
     contexts: usize,
 }
 
+impl Opts {
+    fn request(&self) -> Request {
+        Request { own: self.own.patterns(), ..self.session.request() }
+    }
+}
+
 /// Writes the page, or serves it until it is interrupted.
 ///
 /// # Errors
@@ -64,8 +72,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         serve_page(&opts, talk)?;
         return Ok(Exit::Done);
     };
-    let request = opts.session.request();
-    let session = opts.session.read_indexed(talk)?;
+    let request = opts.request();
+    let session = opts.session.read_indexed_as(&request, talk)?;
     let timeline = Timeline::of_session(&session, &request)?;
     let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
     write(path, &session, &sections, &request, opts.contexts, talk)?;
@@ -104,7 +112,7 @@ pub(crate) fn save(path: &Path, text: &str, talk: &Talk) -> Result<()> {
 fn serve_page(opts: &Opts, talk: &Talk) -> Result<()> {
     let (talk, cache) = (*talk, opts.session.clone());
     let server = Server {
-        request: opts.session.request(),
+        request: opts.request(),
         read: Box::new(move |request| cache.read_indexed_as(request, &talk)),
         contexts: opts.contexts,
         class_path: opts.class_path.clone(),

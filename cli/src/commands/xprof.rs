@@ -2,7 +2,7 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{own, view};
 use anyhow::Result;
 use instrument_analysis::report::xprof;
 
@@ -11,10 +11,12 @@ use instrument_analysis::report::xprof;
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,
+    #[command(flatten)]
+    own: own::Opts,
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    view::run(&opts.view, None, talk, |out, session, arcs, options| {
+    view::run(&opts.view, &opts.own, None, talk, |out, session, arcs, options| {
         xprof::write(out, &session.model, arcs, options)
     })
 }

@@ -2,14 +2,14 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{own, session, view};
 use anyhow::Result;
 use clap::ValueEnum;
 use instrument_analysis::report::fold::Fold;
 use instrument_analysis::report::print::calls_of;
 use instrument_analysis::report::{Options, Select, xtree};
-use instrument_analysis::session::Methods;
 use instrument_analysis::session::lookup::{each_for_itself, method_names};
+use instrument_analysis::session::{Methods, Request};
 use instrument_messages::usage;
 
 /// Print every context of every method, as a tree: who called whom, and what that consumed
@@ -20,6 +20,8 @@ use instrument_messages::usage;
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,
+    #[command(flatten)]
+    own: own::Opts,
     /// Print at most N levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
@@ -52,7 +54,8 @@ enum Folded {
 }
 
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let mut session = opts.view.session.read(talk)?;
+    let request = Request { own: opts.own.patterns(), ..opts.view.session.request() };
+    let mut session = session::read(&request, talk)?;
     let methods = Methods::new("--focus", &opts.focus, &method_names(&session.model))?;
     let outer = each_for_itself("--within", &opts.within, &session.model)?;
     for methods in [&methods].into_iter().chain(&outer) {

@@ -4,6 +4,7 @@ pub(crate) mod cache;
 pub(crate) mod command_line;
 pub(crate) mod formats;
 pub(crate) mod labels;
+pub(crate) mod own;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod view;

@@ -69,6 +69,7 @@ impl Opts {
             links: self.links,
             lifetimes: false,
             contexts: false,
+            own: None,
             cache: self.cache.folder(),
             id_maps: None,
         }
@@ -82,15 +83,7 @@ impl Opts {
         read(&self.request(), talk)
     }
 
-    /// The same with indexes of traces, for a timeline; shows how far that is.
-    ///
-    /// # Errors
-    /// A file that cannot be read or understood.
-    pub(crate) fn read_indexed(&self, talk: &Talk) -> Result<Session> {
-        self.read_indexed_as(&self.request(), talk)
-    }
-
-    /// The same for a request that was changed.
+    /// The same with indexes of traces, for a timeline, of a request that was made of them; shows how far that is.
     ///
     /// # Errors
     /// A file that cannot be read or understood.

@@ -4,15 +4,15 @@ use std::io::{BufWriter, IsTerminal, Write};
 
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
-use crate::options::session;
 use crate::options::settings::words;
+use crate::options::{own, session};
 use anyhow::Result;
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::invariants::{self, Checked};
 use instrument_analysis::report::print::correction_line;
 use instrument_analysis::report::{self, Format, Options, Show, Sort};
 use instrument_analysis::session::lookup::method_names;
-use instrument_analysis::session::{Methods, Session};
+use instrument_analysis::session::{Methods, Request, Session};
 use instrument_messages::{Listener, usage};
 
 /// Violations that are printed.
@@ -135,11 +135,12 @@ pub(crate) fn width(asked: Option<usize>) -> Option<usize> {
 /// Files that cannot be read, options that do not fit them, an output that fails.
 pub(crate) fn run(
     opts: &Opts,
+    own: &own::Opts,
     depth: Option<usize>,
     talk: &Talk,
     write: impl FnOnce(&mut dyn Write, &Session, &Arcs, &Options<'_>) -> Result<(), report::Error>,
 ) -> Result<Exit> {
-    let session = opts.session.read(talk)?;
+    let session = session::read(&Request { own: own.patterns(), ..opts.session.request() }, talk)?;
     print(&opts.print, depth, &session, opts.session.strict, talk, write)
 }
 

@@ -67,6 +67,8 @@ pub struct About {
     pub has_code: bool,
     /// Snapshots from which on the figures count, as a command line names them (`--since`).
     pub since: Vec<String>,
+    /// Patterns of the only methods that are there, as a command line names them (`--own`); none: all are.
+    pub own: Vec<String>,
 }
 
 /// A column, as the header has it.

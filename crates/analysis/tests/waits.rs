@@ -290,7 +290,7 @@ fn the_report_names_who_had_what() {
         Some("p,3,worker,main,,true,false,1000,3000,main,0,0,0,0,0,1,1000,1000,1,0")
     );
     let csv = report(Format::Csv, Table::Monitors);
-    assert_eq!(csv.lines().nth(1), Some("p,1,com.acme.Foo,3,165,100,0,0,1,1000,1000,1,0"));
+    assert_eq!(csv.lines().nth(1), Some("p,1,com.acme.Foo,3,165,100,0,0,1,1000,1000,1,0,"));
 }
 
 const WORKERS: &str = "[5 p/worker] 200>contended Foo #1 300< 500>waiting Foo #2 4000<\

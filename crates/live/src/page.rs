@@ -27,6 +27,7 @@ pub fn of_sides(sides: &Sides, files: [&[String]; 2], warnings: Vec<String>) -> 
         is_live: false,
         has_code: false,
         since: Vec::new(),
+        own: Vec::new(),
     };
     html(&about.title, &Page::of_sides(&about, sides)?, false)
 }
@@ -69,15 +70,22 @@ pub fn of_session(
         let why = session.warnings.join("; ");
         return Err(usage(format!("{}: there is no context to show: {why}", files.join(" "))));
     }
+    let mut facts = Summary::new(session, &counts::Request::default(), &[])?.facts()?;
+    let own = request.own.clone().map(|own| if own.is_empty() { vec!["auto".to_owned()] } else { own });
+    if let Some(own) = &own {
+        facts.push(("only own code".to_owned(), own.join(" ")));
+    }
+    let own = own.unwrap_or_default();
     let about = About {
         title: title(session),
         files,
-        facts: Summary::new(session, &counts::Request::default(), &[])?.facts()?,
+        facts,
         warnings: warnings(session),
         generator: generator(),
         is_live: is_served && session.profiles.iter().any(|profile| profile.is_live),
         has_code,
         since: names(&request.since),
+        own,
     };
     let document = Page::new(&about, &session.model, &session.calls, contexts)?.with(sections);
     let left_out = sections.left_out();

@@ -72,6 +72,12 @@ impl Arcflow {
         self.transformed(|id| if keep(id) { Fate::Stay } else { Fate::Leave })
     }
 
+    /// Without the contexts that `keep` does not want: what they consumed is their caller's, and what they called is called by it.
+    #[must_use]
+    pub fn charged(&self, mut keep: impl FnMut(NodeId) -> bool) -> Arcflow {
+        self.transformed(|id| if keep(id) { Fate::Stay } else { Fate::Dissolve })
+    }
+
     /// Without a level of processes or threads: what was beneath them is added up. A started thread that hangs below the
     /// context that started it stays, as a link without its name.
     #[must_use]

@@ -38,7 +38,6 @@ pub(crate) mod machine;
 pub mod matching;
 pub mod merged;
 pub mod monitors;
-pub(crate) mod own;
 pub mod print;
 pub mod remote;
 mod rows;

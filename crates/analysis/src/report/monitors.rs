@@ -145,7 +145,7 @@ pub fn write(
             Ok(writeln!(out, "}}")?)
         }
         (Format::Csv, Table::Monitors) => {
-            writeln!(out, "process,monitor,class{}{}", columns("contended"), columns("waiting"))?;
+            writeln!(out, "process,monitor,class{}{},where", columns("contended"), columns("waiting"))?;
             processes.iter().try_for_each(|process| process.monitor_rows(out, options))
         }
         (Format::Csv, Table::Threads) => {
@@ -204,8 +204,8 @@ impl Process<'_> {
         self.threads.get(&(copy, number)).map_or(UNKNOWN_THREAD, String::as_str)
     }
 
-    /// The method in which threads waited longest: `Foo.add`, and how many others there are.
-    fn place(&self, monitor: &Monitor, waits: &MonitorWaits) -> String {
+    /// The method in which threads waited longest: `Foo.add`, and how many others there are; `None`: nobody was in a recorded method.
+    fn place(&self, monitor: &Monitor, waits: &MonitorWaits) -> Option<String> {
         let chain = |context: u32| {
             let copy = self.profile.copies.get(&monitor.copy)?;
             copy.contexts.chain(context).find_map(|consumer| consumer.method())
@@ -216,12 +216,12 @@ impl Process<'_> {
             *ns_of = ns_of.saturating_add(ns);
         }
         let longest = methods.iter().max_by_key(|(id, ns)| (**ns, Reverse(**id)));
-        let Some((&id, _)) = longest.filter(|(id, _)| **id != 0) else { return "-".to_owned() };
+        let (&id, _) = longest.filter(|(id, _)| **id != 0)?;
         let name = printable(&in_brief(&(self.method)(monitor.copy, id))).into_owned();
-        match methods.len() {
+        Some(match methods.len() {
             1 => name,
             count => format!("{name}, {} more", count - 1),
-        }
+        })
     }
 
     /// `com.acme.Foo #12`
@@ -292,7 +292,7 @@ impl Process<'_> {
         for (monitor, waits) in &monitors {
             let mut row = cells(&waits.all.contended).to_vec();
             row.extend(cells(&waits.all.waiting));
-            row.push(self.place(monitor, waits));
+            row.push(self.place(monitor, waits).unwrap_or_else(|| "-".to_owned()));
             table.row(row, &self.monitor(monitor));
         }
         table.print_as(out, options)?;
@@ -430,8 +430,9 @@ impl Process<'_> {
                 number => number.to_string(),
             };
             let class = (self.class)(monitor.copy, monitor.class);
-            let [process, class] = [self.name, &class].map(machine::field);
-            writeln!(out, "{process},{number},{class}{}", fields(&waits.all))?;
+            let place = self.place(monitor, waits).unwrap_or_default();
+            let [process, class, place] = [self.name, &*java_class(&class), &place].map(machine::field);
+            writeln!(out, "{process},{number},{class}{},{place}", fields(&waits.all))?;
         }
         Ok(())
     }

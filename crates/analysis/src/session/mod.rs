@@ -5,6 +5,7 @@
 //! | [`file`] | one profile, read from one open file; biographies of objects and waits when they are needed |
 //! | [`bursts`] | how long recording was on |
 //! | [`names`] | what the ids in a profile stand for |
+//! | [`own`] | which methods are the program's own |
 //! | [`lookup`] | patterns of methods, classes and threads, compared with the names that there are |
 //! | [`since`] | what happened since a snapshot or a reset |
 //! | [`selection`] | methods that were excluded while the program ran |
@@ -18,6 +19,7 @@ pub mod kind;
 pub mod lookup;
 pub mod message;
 pub mod names;
+pub(crate) mod own;
 pub mod selection;
 pub mod since;
 
@@ -42,6 +44,7 @@ pub use kind::{is_profile, not_a_profile};
 pub use lookup::Methods;
 pub use message::Message;
 use names::KnownIdMaps;
+use own::Own;
 
 /// Which files, and what of them.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +57,9 @@ pub struct Request {
     pub collapse: Vec<Kind>,
     /// Only what happened since these snapshots, or since the start: see [`since::cut`].
     pub since: Vec<PathBuf>,
+    /// Only the program's own methods, which these patterns name (none: as the first screen of `report` finds them) and calls with values:
+    /// what others consumed is that of the nearest caller that stays.
+    pub own: Option<Vec<String>>,
     /// Each thread of a pool is a row of its own.
     pub split_threads: bool,
     /// Started threads and tasks stand below the context that started them.
@@ -227,7 +233,22 @@ impl Session {
             self.contexts.clear();
         }
         self.merge_levels(request);
+        if let Some(patterns) = &request.own {
+            self.keep_own(patterns)?;
+        }
         self.warn_if_empty();
+        Ok(())
+    }
+
+    fn keep_own(&mut self, patterns: &[String]) -> Result<(), Error> {
+        let own = Own::new(patterns, &self.model, &self.profiles)?;
+        self.warnings.extend(own.warnings().iter().cloned());
+        self.messages.push(Message::note(format!(
+            "only own code: {}; what it called in libraries is part of it",
+            own.describe()
+        )));
+        self.model = own.charged(&self.model);
+        self.contexts.clear();
         Ok(())
     }
 

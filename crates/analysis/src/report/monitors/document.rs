@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use instrument_names::signature::java_class;
 use instrument_trace::JavaThread;
 use serde_json::{Value, json};
 
@@ -75,12 +76,13 @@ impl Process<'_> {
         let waiting = threads.map(|(&number, both)| (number, both.waiting));
         json!({
             "monitor": number,
-            "class": (self.class)(monitor.copy, monitor.class),
+            "class": java_class(&(self.class)(monitor.copy, monitor.class)),
             "contended": value_of(&waits.all.contended),
             "waiting": value_of(&waits.all.waiting),
             "owners": self.values(monitor.copy, owners),
             "contended_by": self.values(monitor.copy, contended),
             "waited_by": self.values(monitor.copy, waiting),
+            "where": self.place(monitor, waits),
         })
     }
 

@@ -95,12 +95,7 @@ pub(super) fn write(
 fn heading(screen: &Screen<'_>, out: &mut dyn Write, charges: &Charges) -> Result<(), Error> {
     let (model, arcs, own) = (screen.model, screen.arcs, screen.own);
     let recorded = arcs.functions().iter().filter(|function| function.kind == Kind::Method).count();
-    let what = if own.patterns.is_empty() {
-        own.how.to_owned()
-    } else {
-        format!("{} ({})", own.patterns.join(" "), own.how)
-    };
-    let mut text = format!("{what}, {} of {}", charges.len(), plural(recorded, "method"));
+    let mut text = format!("{}, {} of {}", own.describe(), charges.len(), plural(recorded, "method"));
     if let Some(r) = screen.resource() {
         let total = arcs.total()[r];
         let of_own: f64 = charges.values().map(|sum| sum[r]).sum();

@@ -8,12 +8,12 @@ mod trust;
 
 use std::io::Write;
 
-use super::own::Own;
 use super::summary::recording::Recording;
 use super::summary::{Summary, interruptions, over_processors, ran_already, regions};
 use super::{Error, Options};
-use crate::arcs::{Arcs, FunctionId};
-use crate::model::{Arcflow, NodeId};
+use crate::arcs::{Arcs, Function, FunctionId};
+use crate::model::{Arcflow, Kind, NodeId};
+use crate::session::own::Own;
 use crate::session::{ProfileFile, Session};
 use crate::text::{grouped, in_brief, percent, quantity, without_middle};
 use crate::thread_time::ThreadTime;
@@ -25,6 +25,8 @@ const WIDTH: usize = 100;
 const NAME_WIDTH: usize = 11;
 /// Methods that are printed unless asked for otherwise.
 const TOP: usize = 10;
+/// So many times the own methods that are called are worth a recording of these alone.
+const LIBRARIES: usize = 5;
 /// Programs that are named.
 const PROGRAMS: usize = 5;
 
@@ -54,7 +56,7 @@ pub fn write(
         return summary.write(out, top, options);
     }
     let model = &session.model;
-    let width = if options.width == Some(0) { None } else { Some(options.width.unwrap_or(WIDTH)) };
+    let width = options.width.or(Some(WIDTH));
     let screen = Screen { session, model, arcs, own, nearest: own.nearest(model), width };
     if let Some(line) = model.correction.line() {
         writeln!(out, "{line}\n")?;
@@ -76,6 +78,9 @@ pub fn write(
     let left_out = Recording::of(session, arcs).left_out_in_brief();
     if !left_out.is_empty() {
         screen.paragraph(out, "left out", &format!("{}; report -v says why", left_out.join(", ")))?;
+    }
+    if let Some(text) = screen.narrower() {
+        screen.paragraph(out, "faster", &text)?;
     }
     screen.more(out)
 }
@@ -152,6 +157,19 @@ impl Screen<'_> {
     /// A method as a sentence has it: class and name.
     fn brief(&self, function: FunctionId) -> String {
         in_brief(self.model.name(self.arcs.function(function).consumer))
+    }
+
+    /// How to record the program's own code only, where libraries are most of what was recorded.
+    fn narrower(&self) -> Option<String> {
+        let methods = self.arcs.functions().iter().filter(|function| function.kind == Kind::Method);
+        let is_own = |function: &&Function| self.own.fits(function.kind, self.model.name(function.consumer));
+        let (all, own) = (methods.clone().count(), methods.filter(is_own).count());
+        let is_known = !self.own.patterns.is_empty() && own > 0;
+        let patterns = self.own.patterns.iter().map(|pattern| format!("--include '{pattern}'"));
+        (is_known && all >= LIBRARIES * own).then(|| {
+            let patterns: Vec<_> = patterns.collect();
+            format!("{} records own code only, and costs less", patterns.join(" "))
+        })
     }
 
     /// Which commands show more.

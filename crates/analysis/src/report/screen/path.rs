@@ -2,7 +2,7 @@
 
 use super::{Screen, share};
 use crate::model::{Arcflow, Kind, NodeId};
-use crate::report::own::Own;
+use crate::session::own::Own;
 use crate::text::in_brief;
 
 /// A callee is on the path if it has so much of what its caller has.
@@ -30,7 +30,9 @@ pub(super) fn hottest(screen: &Screen<'_>) -> Option<String> {
         .copied()
         .filter(|&id| !matches!(model.node(id).kind, Kind::Process | Kind::Thread))
         .collect();
-    let last = *methods.last()?;
+    // The outermost of calls by itself has what all of them have.
+    let end = model.node(*methods.last()?).consumer;
+    let last = *methods.iter().rev().take_while(|&&id| model.node(id).consumer == end).last()?;
     let whole = screen.arcs.total()[r];
     let what = &model.resources()[r].name;
     let names = named(model, screen.own, &methods);

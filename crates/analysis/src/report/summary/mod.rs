@@ -10,7 +10,6 @@ use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::counts::{self, Report};
-use super::own::Own;
 use super::{Error, Format, Options, Sort, columns, xprof};
 use crate::arcs::Arcs;
 use crate::correction::{self, Correction};
@@ -18,6 +17,7 @@ use crate::invariants::{self, Checked};
 use crate::model::{Kind, Window};
 use crate::session::bursts::Recorded;
 use crate::session::file::end_clock;
+use crate::session::own::Own;
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity, shown};
 use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};

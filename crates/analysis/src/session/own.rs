@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::lookup::{Methods, method_names};
+use super::{Error, ProfileFile};
 use crate::model::{Arcflow, Kind, NodeId};
-use crate::session::lookup::{Methods, method_names};
-use crate::session::{Error, ProfileFile};
 use instrument_names::signature::{parts, value_kind};
 
 /// How classes begin that are in libraries, frameworks, and what starts tests: where a main class lies among them it says nothing about
@@ -99,6 +99,14 @@ impl Own {
         Ok(Own { patterns: Vec::new(), how, is_told: false, methods: Methods::default(), all })
     }
 
+    /// Which they are, and how that is known.
+    pub(crate) fn describe(&self) -> String {
+        match self.patterns.is_empty() {
+            true => self.how.to_owned(),
+            false => format!("{} ({})", self.patterns.join(" "), self.how),
+        }
+    }
+
     /// Patterns that fit nothing.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.methods.warnings
@@ -118,6 +126,20 @@ impl Own {
             true => self.all || !is_of_library(name),
             false => self.methods.fits(name),
         }
+    }
+
+    /// The model without calls of other methods: what these consumed is that of the nearest caller that is the program's own. Calls with
+    /// values, as SQL statements, stay.
+    pub(crate) fn charged(&self, model: &Arcflow) -> Arcflow {
+        let mut known: Vec<Option<bool>> = vec![None; model.names().count()];
+        model.charged(|id| {
+            let node = model.node(id);
+            let is_kept = || {
+                let name = model.name(node.consumer);
+                value_kind(name).is_some() || self.fits(Kind::Method, name)
+            };
+            node.kind != Kind::Method || *known[node.consumer.0 as usize].get_or_insert_with(is_kept)
+        })
     }
 
     /// For each context the nearest that is the program's own: itself, or one above it.
@@ -212,6 +234,10 @@ mod tests {
         let till = Some("com.acme.till.Till.add(I)V");
         assert_eq!(name(nearest[3]), till);
         assert_eq!([name(nearest[4]), name(nearest[5])], [till; 2]);
+        let charged = given.charged(&model);
+        let names: Vec<_> = charged.nodes().iter().map(|node| charged.name(node.consumer)).collect();
+        assert_eq!(names[1..], ["com.acme.shop.Main.main()V", till.unwrap(), "SQL select ?"]);
+        assert_eq!(charged.cum()[0], model.cum()[0], "nothing is lost");
         assert!(!given.fits(Kind::Method, "com.acme.Till$$SpringCGLIB$$0.add(I)V"));
         assert!(!given.fits(Kind::Thread, "com.acme.Till.add(I)V"));
         let (library, _) = own("org.apache.A.a()V;java.B.b()V 3\n", &[]);

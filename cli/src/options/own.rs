@@ -1,0 +1,19 @@
+//! Which methods are the program's own: for reports that show nothing else on request.
+
+/// The program's own methods.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Opts {
+    /// Only the program's own methods, and calls with values: what libraries consumed is their caller's; `auto`: those that `report` puts
+    /// first
+    #[arg(long, value_name = "PATTERN")]
+    own: Vec<String>,
+}
+
+impl Opts {
+    /// The patterns for [`instrument_analysis::session::Request::own`].
+    pub(crate) fn patterns(&self) -> Option<Vec<String>> {
+        let is_auto = self.own.iter().any(|pattern| pattern == "auto");
+        (!self.own.is_empty()).then(|| if is_auto { Vec::new() } else { self.own.clone() })
+    }
+}
