@@ -47,6 +47,7 @@ enum Half {
 struct Monitors {
     jvmti: Jvmti<'static>,
     now: StaticMethod,
+    start: StaticMethod,
     begin: StaticMethod,
     end: StaticMethod,
     existing: StaticMethod,
@@ -103,15 +104,19 @@ pub(crate) fn start(jni: Jni<'_>, owners: Owners) {
     }
 }
 
+const MONITORS_CLASS: &str = "instrument/runtime/Monitors";
+
 fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
-    const MONITORS_CLASS: &str = "instrument/runtime/Monitors";
-    const THREADS_CLASS: &str = "instrument/runtime/JavaThreads";
-    let method = |class: &str, name: &str, descriptor: &'static str| {
-        jni.static_method(class, name, descriptor).ok_or_else(|| format!("no {class}.{name}"))
+    // Another recording of the same program: threads and monitors keep their numbers.
+    let monitors = match MONITORS.get() {
+        Some(monitors) => monitors,
+        None => {
+            let monitors = Monitors::new(jni)?;
+            MONITORS.get_or_init(|| monitors)
+        }
     };
-    let jvmti = jni.new_environment().map_err(|error| error.to_string())?;
-    let wanted = [Capability::TagObjects, Capability::GenerateMonitorEvents];
-    jvmti.add_capabilities(&wanted).map_err(|error| error.to_string())?;
+    monitors.missed.store(0, Relaxed);
+    let jvmti = monitors.jvmti;
     let mut granted = owners;
     if owners != Owners::Off
         && (jvmti.add_capabilities(&[Capability::GetMonitorInfo]).is_err()
@@ -120,44 +125,9 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
         say(format_args!("this JVM does not say who owns a monitor: owners are not recorded"));
         granted = Owners::Off;
     }
-    // Before 21 there are none.
-    let _ = jvmti.add_capabilities(&[Capability::SupportVirtualThreads]);
-    let now = method(MONITORS_CLASS, "now", "()J")?;
-    // SAFETY: each function takes and returns what the descriptor says.
-    let natives = unsafe {
-        [
-            NativeMethod::new(
-                c"numbers",
-                c"(Ljava/lang/Thread;Ljava/lang/Object;)J",
-                numbers as *const c_void,
-            ),
-            NativeMethod::new(c"lockOwner", c"(Ljava/lang/Object;)I", lock_owner as *const c_void),
-        ]
-    };
-    if !jni.register_natives(&now, &natives) {
-        return Err("no natives of Monitors".to_owned());
-    }
-    let monitors = Monitors {
-        jvmti,
-        lock_owner: owner_field(jvmti, jni),
-        now,
-        begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIJJ)V")?,
-        end: method(MONITORS_CLASS, "end", "(IZ)V")?,
-        finish: method(MONITORS_CLASS, "finish", "(I)V")?,
-        existing: method(THREADS_CLASS, "existing", "(Ljava/lang/Thread;I)Z")?,
-        started: method(THREADS_CLASS, "started", "(Ljava/lang/Thread;I)Z")?,
-        ended: method(THREADS_CLASS, "ended", "(I)V")?,
-        numbering: Mutex::new(()),
-        last_thread: AtomicU32::new(0),
-        last_monitor: AtomicU32::new(0),
-        missed: AtomicI32::new(0),
-    };
-    let start = method(MONITORS_CLASS, "start", "(I)Z")?;
-    let monitors = MONITORS.get_or_init(|| monitors);
-    if jni.call_for_boolean(&start, &[Value::Int(number(granted))]) != Some(true) {
+    if jni.call_for_boolean(&monitors.start, &[Value::Int(number(granted))]) != Some(true) {
         return Err("the recorder did not begin".to_owned());
     }
-    jvmti.set_callbacks(&CALLBACKS).map_err(|error| error.to_string())?;
     // A thread that begins meanwhile is met twice, and has one number.
     for event in EVENTS {
         jvmti.enable(event).map_err(|error| error.to_string())?;
@@ -181,6 +151,51 @@ pub(crate) fn stop(jni: Jni<'_>) {
 }
 
 impl Monitors {
+    /// An environment of its own, with what it hears and calls. Nothing is heard yet.
+    fn new(jni: Jni<'_>) -> Result<Monitors, String> {
+        const THREADS_CLASS: &str = "instrument/runtime/JavaThreads";
+        let method = |class: &str, name: &str, descriptor: &'static str| {
+            jni.static_method(class, name, descriptor).ok_or_else(|| format!("no {class}.{name}"))
+        };
+        let jvmti = jni.new_environment().map_err(|error| error.to_string())?;
+        let wanted = [Capability::TagObjects, Capability::GenerateMonitorEvents];
+        jvmti.add_capabilities(&wanted).map_err(|error| error.to_string())?;
+        jvmti.set_callbacks(&CALLBACKS).map_err(|error| error.to_string())?;
+        // Before 21 there are none.
+        let _ = jvmti.add_capabilities(&[Capability::SupportVirtualThreads]);
+        let now = method(MONITORS_CLASS, "now", "()J")?;
+        // SAFETY: each function takes and returns what the descriptor says.
+        let natives = unsafe {
+            [
+                NativeMethod::new(
+                    c"numbers",
+                    c"(Ljava/lang/Thread;Ljava/lang/Object;)J",
+                    numbers as *const c_void,
+                ),
+                NativeMethod::new(c"lockOwner", c"(Ljava/lang/Object;)I", lock_owner as *const c_void),
+            ]
+        };
+        if !jni.register_natives(&now, &natives) {
+            return Err("no natives of Monitors".to_owned());
+        }
+        Ok(Monitors {
+            jvmti,
+            lock_owner: owner_field(jvmti, jni),
+            now,
+            start: method(MONITORS_CLASS, "start", "(I)Z")?,
+            begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIJJ)V")?,
+            end: method(MONITORS_CLASS, "end", "(IZ)V")?,
+            finish: method(MONITORS_CLASS, "finish", "(I)V")?,
+            existing: method(THREADS_CLASS, "existing", "(Ljava/lang/Thread;I)Z")?,
+            started: method(THREADS_CLASS, "started", "(Ljava/lang/Thread;I)Z")?,
+            ended: method(THREADS_CLASS, "ended", "(I)V")?,
+            numbering: Mutex::new(()),
+            last_thread: AtomicU32::new(0),
+            last_monitor: AtomicU32::new(0),
+            missed: AtomicI32::new(0),
+        })
+    }
+
     /// The number of an object in one of its two roles, given now if it has none; 0: there are no more.
     fn number(&self, jvmti: Jvmti<'_>, object: &Object<'_>, half: Half) -> u32 {
         let (shift, last) = match half {

@@ -151,11 +151,7 @@ pub(crate) fn admit(options: &Options) -> Result<Admission, String> {
     let before = Some(history.clone());
     let given =
         |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
-    let once = [
-        (keys::HEAP, options.heap.is_some()),
-        (keys::THREADS, options.threads.is_some()),
-        ("transform=rmi", options.transforms.rmi),
-    ];
+    let once = [(keys::HEAP, options.heap.is_some()), ("transform=rmi", options.transforms.rmi)];
     let once: Vec<&str> = once.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
     if let Some(name) = once.iter().find(|name| history.once.contains(*name)) {
         return Err(format!(

@@ -14,6 +14,7 @@ use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject::{self, entries_of};
+use instrument_trace::Profile;
 use rustix::process::{Pid, Signal, getuid, kill_process};
 
 /// Longer than anything takes on a busy machine.
@@ -544,8 +545,7 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
     assert_eq!(sites(&mut program)?, [0, 0]);
     program.recorded("a.iprof")?;
     for (options, reason) in [
-        (&["--monitors"][..], "threads: this was recorded in this program before"),
-        (&["--heap", "objects"], "heap: this was recorded in this program before"),
+        (&["--heap", "objects"][..], "heap: this was recorded in this program before"),
         (&["--timing", "all"], "the first recording of this program had timing=samples"),
         (&["--clock", "monotonic"], "the recorder keeps the clock"),
     ] {
@@ -561,6 +561,38 @@ fn what_can_be_recorded_once_is_refused_the_second_time() -> Result<()> {
     program.stop()?;
     assert_eq!(entries_of(&program.recorded("b.iprof")?, "Attached.call"), 1);
     program.end()
+}
+
+/// Each profile has the threads and waits of its time and of no other.
+#[test]
+fn monitors_are_recorded_again_and_again() -> Result<()> {
+    for jre in jre::ends()? {
+        let mut program = start(&jre, &[], 2)?;
+        for (round, times) in [1, 3, 0, 2].into_iter().enumerate() {
+            let (case, file) = (format!("Java {}, round {round}", jre.version), format!("{round}.iprof"));
+            program.attached(&["--monitors", "--include", "Attached**", "-o", &file])?;
+            for _ in 0..times {
+                program.run("contend")?;
+            }
+            program.stop()?;
+            // Between two recordings nobody listens.
+            program.run("contend")?;
+            let file = program.at(&file);
+            let report = subject::call()?.args(["monitors", "--json"]).arg(&file).run_quietly()?;
+            let report: serde_json::Value = serde_json::from_slice(&report.stdout)?;
+            let rows = report["processes"][0]["monitors"].as_array().context("monitors")?;
+            let locks = rows.iter().filter(|row| row["class"] == "Attached$Lock");
+            let contended: u64 = locks.map(|row| row["contended"]["times"].as_u64().unwrap_or(0)).sum();
+            assert_eq!(contended, times, "{case}: {report}");
+            let profile = Profile::open(&fs::File::open(&file)?)?;
+            let named = |name: &str| profile.java_threads.iter().filter(|thread| thread.name == name).count();
+            assert_eq!((named("worker-1"), named("contender") as u64), (1, times), "{case}");
+            assert_eq!(profile.damage, [], "{case}");
+        }
+        program.end()?;
+        ensure!(program.stderr().lines().all(|line| !line.starts_with("instrument: threads")));
+    }
+    Ok(())
 }
 
 #[test]

@@ -85,6 +85,25 @@ public class Attached {
         }
     }
 
+    static class Lock {}
+
+    /** Another thread has to wait for a monitor of this one. */
+    static void contend() throws InterruptedException {
+        Lock lock = new Lock();
+        Thread other = new Thread(() -> {
+            synchronized (lock) {
+                sink = lock;
+            }
+        }, "contender");
+        synchronized (lock) {
+            other.start();
+            while (other.getState() != Thread.State.BLOCKED) {
+                pause();
+            }
+        }
+        other.join();
+    }
+
     /** Does not end before it is told so; its frame is there all the time. */
     static void serve(BufferedReader in) throws Exception {
         for (String line; (line = in.readLine()) != null && !line.equals("out");) {
@@ -109,6 +128,9 @@ public class Attached {
                     System.out.println(line);
                     serve(in);
                     continue;
+                case "contend":
+                    contend();
+                    break;
                 case "fail":
                     try {
                         more = " " + fail(Integer.parseInt(words[1]));

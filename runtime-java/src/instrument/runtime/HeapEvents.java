@@ -38,6 +38,7 @@ final class HeapEvents {
             if (Threads.file == null) {
                 return;
             }
+            ObjectSizes.ask();
             more(Format.COLLECTIONS, 1);
             if (Threads.settings.biographies) {
                 more(Format.OBJECTS, 1);

@@ -18,26 +18,39 @@ final class JavaThreads {
     static volatile boolean on;
 
     private static Region[] chunks = new Region[4];
-    /** Numbers up to this one were there when the agent came. */
+    /** Numbers up to this one were given when the recording began. */
     private static int existing;
-    /** Those threads, by number - 1. */
+    /** How many threads were there then, and which, with their numbers. */
+    private static int count;
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static WeakReference<Thread>[] before = new WeakReference[16];
+    private static int[] numbers = new int[16];
 
     private JavaThreads() {}
 
-    /** A thread that was there before the agent; threads come in the order of their numbers. False: it is one of our own. */
+    /** Another recording begins. A thread keeps its number. */
+    static synchronized void renew() {
+        chunks = new Region[4];
+        existing = 0;
+        while (count > 0) {
+            before[--count] = null;
+        }
+    }
+
+    /** A thread that was there before the recording. False: it is one of our own. */
     static boolean existing(Thread thread, int number) {
         try {
             if (Lifetime.isOwn(thread)) {
                 return false;
             }
             synchronized (JavaThreads.class) {
-                if (number > before.length) {
-                    before = java.util.Arrays.copyOf(before, 2 * number);
+                if (count == before.length) {
+                    before = java.util.Arrays.copyOf(before, 2 * count);
+                    numbers = java.util.Arrays.copyOf(numbers, 2 * count);
                 }
-                before[number - 1] = new WeakReference<Thread>(thread);
-                existing = number;
+                before[count] = new WeakReference<Thread>(thread);
+                numbers[count++] = number;
+                existing = Math.max(existing, number);
             }
             ThreadState state = null;
             if (thread == Thread.currentThread()) {
@@ -120,9 +133,9 @@ final class JavaThreads {
     }
 
     private static synchronized int find(Thread thread) {
-        for (int number = existing; number > 0; number--) {
-            if (before[number - 1] != null && before[number - 1].get() == thread) {
-                return number;
+        for (int i = count - 1; i >= 0; i--) {
+            if (before[i].get() == thread) {
+                return numbers[i];
             }
         }
         return 0;

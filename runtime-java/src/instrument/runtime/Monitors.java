@@ -12,7 +12,7 @@ final class Monitors {
 
     private Monitors() {}
 
-    /** Begins, once; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
+    /** Begins, once for a recording; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
     static boolean start(int owners) {
         if (Threads.file == null) {
             return false;

@@ -6,7 +6,8 @@ import java.lang.reflect.Modifier;
 
 /**
  * Shallow sizes of objects as HotSpot lays them out, 64 bits, 8-byte alignment: headers of 12 bytes, or 16 without
- * compressed class pointers; references of 4 bytes, or 8. Arrays are exact. Of other objects the fields are asked for by
+ * compressed class pointers; references of 4 bytes, or 8. Arrays are exact; where objects are recorded the virtual machine has been asked how
+ * it lays them out (compact headers, another alignment). Of other objects the fields are asked for by
  * reflection, once per class, and for classes of the boot loader only unless {@code instrument.sizes=all}: to ask a class
  * for its fields loads their classes.
  */
@@ -17,10 +18,44 @@ final class ObjectSizes {
     /** Since 15 class pointers are compressed whatever references are. */
     private static final int HEADER = SHORT_REFERENCES || VERSION >= 15 ? 12 : 16;
 
+    /** Where the first element of an array is, by the logarithm of an element's size. */
+    private static final int[] FIRST = {first(0), first(1), first(2), first(3)};
+    /** Objects begin, and so end, at multiples of this. */
+    private static int alignment = 8;
+
     /** The virtual machine says it when the first object is there. */
     static final long TO_BE_ASKED = Long.MIN_VALUE;
 
+    /** More bytes than any alignment leaves behind the header. */
+    private static final int MOST_IN_GAP = 512;
+
     private ObjectSizes() {}
+
+    private static int first(int log) {
+        int first = HEADER + 4;
+        return VERSION < 23 || log == 3 ? first + 7 & -8 : first;
+    }
+
+    /** Asks the virtual machine how it lays out arrays. */
+    static void ask() {
+        Class<?>[] elements = {byte.class, short.class, int.class, long.class};
+        for (int log = 0; log < elements.length; log++) {
+            long empty = HeapEvents.size(Array.newInstance(elements[log], 0));
+            int fit = 0;
+            long next;
+            do {
+                next = HeapEvents.size(Array.newInstance(elements[log], ++fit));
+            } while (next == empty && fit < MOST_IN_GAP);
+            if (empty <= 0 || next <= empty) {
+                // It does not say.
+                return;
+            }
+            FIRST[log] = (int) empty - (fit - 1 << log);
+            if (log == 0) {
+                alignment = (int) (next - empty);
+            }
+        }
+    }
 
     /** Of an array class: minus the logarithm of an element's size, minus 1. Of others their size; 0: unknown. */
     static long of(Class<?> type) {
@@ -52,11 +87,7 @@ final class ObjectSizes {
             return size;
         }
         int log = (int) -(size + 1);
-        long base = HEADER + 4;
-        if (VERSION < 23 || log == 3) {
-            base = base + 7 & -8;
-        }
-        return base + ((long) Array.getLength(object) << log) + 7 & -8;
+        return FIRST[log] + ((long) Array.getLength(object) << log) + alignment - 1 & -alignment;
     }
 
     /** Where the fields of a class end: the largest come first, smaller ones fill the gap in front of 8-byte ones. */

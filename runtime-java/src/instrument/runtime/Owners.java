@@ -25,6 +25,13 @@ final class Owners {
 
     private Owners() {}
 
+    /** Another recording begins, and its scribe has not. */
+    static void renew() {
+        java.util.Arrays.fill(OPEN, null);
+        count = 0;
+        next = 0;
+    }
+
     /** Somebody has to wait: false: its owner will not be asked for. */
     static boolean ask(Wait wait) {
         if (mode == OFF || wait.isOver() || count == MOST) {

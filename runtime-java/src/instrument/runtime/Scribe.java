@@ -18,14 +18,19 @@ final class Scribe implements Runnable {
     /** The last note that was left. */
     private static final AtomicReference<Note> LEFT = new AtomicReference<Note>();
     private static final AtomicInteger COUNT = new AtomicInteger();
+    private static Scribe current;
     private static Thread thread;
-    private static volatile boolean over;
+    private volatile boolean over;
 
     private Scribe() {}
 
-    /** To be called once, before anybody leaves a note. */
+    /** To be called once for a recording, before anybody leaves a note. */
     static void start() {
-        thread = Lifetime.thread(new Scribe());
+        // Left when the recording before had ended.
+        LEFT.set(null);
+        COUNT.set(0);
+        current = new Scribe();
+        thread = Lifetime.thread(current);
         thread.setDaemon(true);
         thread.start();
     }
@@ -56,10 +61,15 @@ final class Scribe implements Runnable {
         }
     }
 
-    /** Nothing comes any more, for good. */
+    /** Nothing comes any more in this recording. */
     static void end() {
-        over = true;
+        current.over = true;
         LockSupport.unpark(thread);
+        try {
+            thread.join(PATIENCE / 1000000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

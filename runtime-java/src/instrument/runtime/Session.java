@@ -78,6 +78,9 @@ final class Session {
         Contexts.renew();
         EndedThreads.renew();
         HeapEvents.here = false;
+        JavaThreads.renew();
+        Owners.renew();
+        Wait.renew();
         HeapProxy.biographies = false;
         Lines.renew();
         Links.renew();

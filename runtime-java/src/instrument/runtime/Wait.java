@@ -52,6 +52,12 @@ final class Wait extends Note {
         this.owner = owner;
     }
 
+    /** Another recording begins, and its scribe has not. */
+    static void renew() {
+        chunk = null;
+        used = 0;
+    }
+
     /** It is over. */
     void end(long clock, boolean timedOut) {
         flags = timedOut ? TIMED_OUT : 0;
