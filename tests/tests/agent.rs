@@ -338,32 +338,33 @@ fn classes_of_other_agents_are_not_the_program() -> Result<()> {
     let program = program.display().to_string();
     let other = format!("-javaagent:{jar}=words=1");
     let attach = "-Djdk.attach.allowAttachSelf=true";
-    for jre in jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()) {
-        let ours = option("calibrate=off")?;
-        let asked = option("calibrate=off,include=Help**")?;
-        let with = format!("{program}:{jar}");
-        let no_agent = (None, Some("3"));
-        // The options of the virtual machine, the program's words, and what is expected of the agent's classes.
-        for (options, words, recorded) in [
-            (vec![&*ours, &*other, "-cp", &*program], vec![], no_agent),
-            (vec![&*other, &*ours, "-cp", &*program], vec![], (None, None)),
-            (vec![&*ours, attach, "-cp", &*program], vec![&*jar], no_agent),
-            (vec![&*asked, &*other, "-cp", &*program], vec![], (Some(2), None)),
-            // What is on the class path is the program's, whoever uses it beside.
-            (vec![&*ours, &*other, "-cp", &*with], vec![], (Some(2), None)),
-        ] {
-            let outcome = run(&jre, &[&options[..], &["Helped"], &words[..]].concat())?;
-            let case = format!("Java {}, {options:?} {words:?}: {}", jre.version, outcome.stderr);
-            assert_eq!((outcome.code, &*outcome.stdout), (Some(0), "helped helping.jar 1\n"), "{case}");
-            let methods = outcome.methods()?;
-            let entries = |name: &str| methods.get(name).map(|method| method.entries);
-            assert_eq!(entries("Helped.own"), Some(10), "{case}");
-            assert_eq!(entries("Helping$Near.one"), recorded.0, "{case}");
-            let path = outcome.profile().next().context("no profile")?;
-            let profile = Profile::open(&fs::File::open(path)?)?;
-            let properties = &profile.copies.values().next().context("no copy")?.properties;
-            assert_eq!(properties.get("of-agent.classes").map(String::as_str), recorded.1, "{case}");
-        }
+    let ours = option("calibrate=off")?;
+    let asked = option("calibrate=off,include=Help**")?;
+    let with = format!("{program}:{jar}");
+    let no_agent = (None, Some("3"));
+    // The options of the virtual machine, the program's words, and what is expected of the agent's classes.
+    let cases = [
+        (vec![&*ours, &*other, "-cp", &*program], vec![], no_agent),
+        (vec![&*other, &*ours, "-cp", &*program], vec![], (None, None)),
+        (vec![&*ours, attach, "-cp", &*program], vec![&*jar], no_agent),
+        (vec![&*asked, &*other, "-cp", &*program], vec![], (Some(2), None)),
+        // What is on the class path is the program's, whoever uses it beside.
+        (vec![&*ours, &*other, "-cp", &*with], vec![], (Some(2), None)),
+    ];
+    let machines: Vec<Jre> =
+        jre::all()?.into_iter().filter(|jre| jre.home.join("bin/jcmd").exists()).collect();
+    for (jre, (options, words, recorded)) in jre::each(&machines, &cases) {
+        let outcome = run(&jre, &[&options[..], &["Helped"], &words[..]].concat())?;
+        let case = format!("Java {}, {options:?} {words:?}: {}", jre.version, outcome.stderr);
+        assert_eq!((outcome.code, &*outcome.stdout), (Some(0), "helped helping.jar 1\n"), "{case}");
+        let methods = outcome.methods()?;
+        let entries = |name: &str| methods.get(name).map(|method| method.entries);
+        assert_eq!(entries("Helped.own"), Some(10), "{case}");
+        assert_eq!(entries("Helping$Near.one"), recorded.0, "{case}");
+        let path = outcome.profile().next().context("no profile")?;
+        let profile = Profile::open(&fs::File::open(path)?)?;
+        let properties = &profile.copies.values().next().context("no copy")?.properties;
+        assert_eq!(properties.get("of-agent.classes").map(String::as_str), recorded.1, "{case}");
     }
     Ok(())
 }

@@ -188,34 +188,33 @@ fn arrays_have_the_size_that_the_virtual_machine_gives_them() -> Result<()> {
     let mut jar = Jdk::default_kit()?.tool("jar");
     jar.current_dir(work.path()).args(["cfm", "sized.jar", "manifest", "Sized.class"]).run_quietly()?;
     let jar = work.path().join("sized.jar").display().to_string();
-    for jre in jre::all()? {
-        for flags in [
-            &[][..],
-            &["-XX:ObjectAlignmentInBytes=32"],
-            &["-XX:-UseCompressedOops"],
-            &["-XX:-UseCompressedClassPointers"],
-            &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"],
-        ] {
-            let flags = [&["-XX:+IgnoreUnrecognizedVMOptions"], flags].concat();
-            let (agent, other) =
-                (option("heap=counts,calibrate=off,include=Sized")?, format!("-javaagent:{jar}"));
-            let words = [&[&*agent, &*other][..], &flags, &["-cp", &jar, "Sized"]].concat();
-            let outcome = run(&jre, &words)?;
-            let case = format!("Java {}, {flags:?}: {}", jre.version, outcome.stderr);
-            let expected: u64 = outcome.stdout.trim().parse().with_context(|| case.clone())?;
-            let arguments = ["report", "--allocations", "--json"];
-            let report = subject::call()?.args(arguments).arg(profile_of(&outcome)?).run_quietly()?;
-            let report: Value = serde_json::from_slice(&report.stdout)?;
-            let xprof = &report["xprof"];
-            let resources = xprof["resources"].as_array().context("no resources")?;
-            let bytes =
-                resources.iter().position(|resource| resource["name"] == "bytes").context("no bytes")?;
-            let rows = xprof["rows"].as_array().context("no rows")?;
-            let is_made =
-                |row: &&Value| row["function"].as_str().is_some_and(|name| name.starts_with("Sized.made("));
-            let made = rows.iter().find(is_made).with_context(|| case.clone())?;
-            assert_eq!(made["base"][bytes].as_u64(), Some(expected), "{case}");
-        }
+    let layouts = [
+        &[][..],
+        &["-XX:ObjectAlignmentInBytes=32"],
+        &["-XX:-UseCompressedOops"],
+        &["-XX:-UseCompressedClassPointers"],
+        &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"],
+    ];
+    for (jre, flags) in jre::each(&jre::all()?, &layouts) {
+        let flags = [&["-XX:+IgnoreUnrecognizedVMOptions"], flags].concat();
+        let (agent, other) =
+            (option("heap=counts,calibrate=off,include=Sized")?, format!("-javaagent:{jar}"));
+        let words = [&[&*agent, &*other][..], &flags, &["-cp", &jar, "Sized"]].concat();
+        let outcome = run(&jre, &words)?;
+        let case = format!("Java {}, {flags:?}: {}", jre.version, outcome.stderr);
+        let expected: u64 =
+            outcome.stdout.lines().last().unwrap_or_default().parse().with_context(|| case.clone())?;
+        let arguments = ["report", "--allocations", "--json"];
+        let report = subject::call()?.args(arguments).arg(profile_of(&outcome)?).run_quietly()?;
+        let report: Value = serde_json::from_slice(&report.stdout)?;
+        let xprof = &report["xprof"];
+        let resources = xprof["resources"].as_array().context("no resources")?;
+        let bytes = resources.iter().position(|resource| resource["name"] == "bytes").context("no bytes")?;
+        let rows = xprof["rows"].as_array().context("no rows")?;
+        let is_made =
+            |row: &&Value| row["function"].as_str().is_some_and(|name| name.starts_with("Sized.made("));
+        let made = rows.iter().find(is_made).with_context(|| case.clone())?;
+        assert_eq!(made["base"][bytes].as_u64(), Some(expected), "{case}");
     }
     Ok(())
 }

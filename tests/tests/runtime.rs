@@ -359,32 +359,30 @@ fn the_file_is_private_new_and_never_a_link() {
 
 #[test]
 fn a_run_replaces_the_profile_of_one_that_has_ended() {
-    for_each_jvm(|jvm| {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("s.iprof");
-        let out = format!("-Dinstrument.out={}", path.display());
-        let nonce = || parse(&std::fs::read(&path).unwrap()).nonce;
-        let files = || std::fs::read_dir(dir.path()).unwrap().count();
-        let mut seen = std::collections::BTreeSet::new();
-        for _ in 0..2 {
-            Run::new(jvm, &["calls"]).jvm_args(&[&out]).ok();
-            assert!(seen.insert(nonce()), "it is the profile of the run before");
-            assert_eq!(files(), 1);
-        }
-        // One that was killed may be one that still runs.
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[80..88].fill(0);
-        std::fs::write(&path, &bytes).unwrap();
-        Run::new(jvm, &["calls"]).jvm_args(&[&out]).ok();
-        assert!(seen.contains(&nonce()));
-        assert_eq!(files(), 2);
-        // Of the same `instrument run`.
-        std::fs::remove_file(dir.path().join("s-2.iprof")).unwrap();
-        bytes[80] = 1;
-        std::fs::write(&path, &bytes).unwrap();
-        Run::new(jvm, &["calls"]).jvm_args(&[&out]).env("INSTRUMENT_RUN_PROCESSES", "/dev/null").ok();
-        assert_eq!(files(), 2);
-    });
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.iprof");
+    let out = format!("-Dinstrument.out={}", path.display());
+    let nonce = || parse(&std::fs::read(&path).unwrap()).nonce;
+    let files = || std::fs::read_dir(dir.path()).unwrap().count();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..2 {
+        Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).ok();
+        assert!(seen.insert(nonce()), "it is the profile of the run before");
+        assert_eq!(files(), 1);
+    }
+    // One that was killed may be one that still runs.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[80..88].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).ok();
+    assert!(seen.contains(&nonce()));
+    assert_eq!(files(), 2);
+    // Of the same `instrument run`.
+    std::fs::remove_file(dir.path().join("s-2.iprof")).unwrap();
+    bytes[80] = 1;
+    std::fs::write(&path, &bytes).unwrap();
+    Run::new(&jvms()[0], &["calls"]).jvm_args(&[&out]).env("INSTRUMENT_RUN_PROCESSES", "/dev/null").ok();
+    assert_eq!(files(), 2);
 }
 
 #[test]
