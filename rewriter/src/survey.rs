@@ -249,7 +249,7 @@ impl<'a> Constants<'a> {
         let mut pc = 0;
         while pc < code.len() {
             let op = code[pc];
-            let length = match INFO[usize::from(op)].0 {
+            let length = match INFO[usize::from(op)].length {
                 0 => match crate::class_file::instruction::length_at(code, pc) {
                     Ok(length) => length,
                     Err(_) => break,

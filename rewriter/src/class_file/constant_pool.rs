@@ -137,36 +137,35 @@ pub(crate) enum WellKnown {
 const WELL_KNOWN: [&str; 6] =
     [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", BOOT_PROBES];
 
-/// Bit n is set if one of them is n bytes long; none is longer than 63.
-const WELL_KNOWN_LENGTHS: u64 = {
-    let mut mask = 0;
+/// By length, and below by first byte: bit n is set if the text n has that, and [`OF_RUNTIME`] if names of the runtime may have it. A text that
+/// has no bit in both is none of them.
+const BY_LENGTH: [u8; LONG + 1] = {
+    let mut texts = [0; LONG + 1];
     let mut i = 0;
     while i < WELL_KNOWN.len() {
-        mask |= 1 << WELL_KNOWN[i].len();
+        texts[WELL_KNOWN[i].len()] |= 1 << i;
         i += 1;
     }
-    mask
+    let mut length = RUNTIME_PACKAGE.len() + 1;
+    while length <= LONG {
+        texts[length] |= OF_RUNTIME;
+        length += 1;
+    }
+    texts
 };
-
-/// Bit n is set if one of them begins with the byte n; all are ASCII.
-const WELL_KNOWN_INITIALS: u128 = {
-    let mut mask = 0;
+const BY_INITIAL: [u8; 256] = {
+    let mut texts = [0; 256];
     let mut i = 0;
     while i < WELL_KNOWN.len() {
-        mask |= 1 << WELL_KNOWN[i].as_bytes()[0];
+        texts[WELL_KNOWN[i].as_bytes()[0] as usize] |= 1 << i;
         i += 1;
     }
-    mask
+    texts[RUNTIME_PACKAGE.as_bytes()[0] as usize] |= OF_RUNTIME;
+    texts
 };
-
-/// Whether a Utf8 of this length and first byte is worth a closer look.
-#[inline]
-fn may_be_well_known(length: usize, initial: u32) -> bool {
-    length < 64
-        && initial < 128
-        && WELL_KNOWN_LENGTHS >> length & 1 != 0
-        && WELL_KNOWN_INITIALS >> initial & 1 != 0
-}
+/// Stands for all lengths from here on; the well-known texts are shorter.
+const LONG: usize = 63;
+const OF_RUNTIME: u8 = 1 << WELL_KNOWN.len();
 
 /// The constant pool as it stands in the input: entry offsets, nothing decoded.
 #[derive(Debug, Clone)]
@@ -212,15 +211,15 @@ impl<'a> ConstantPool<'a> {
             highest_second = highest_second.max(references & 0xffff);
             let step = STEP[usize::from(tag)];
             let length = usize::from(u16::from_be_bytes([a, b]) & (step >> 16) as u16);
-            if length != 0 && may_be_well_known(length, u32::from(initial)) {
-                let text = bytes.get(position + 3..position + 3 + length);
-                if let Some(which) = WELL_KNOWN.iter().position(|known| Some(known.as_bytes()) == text) {
+            let candidates = BY_LENGTH[length.min(LONG)] & BY_INITIAL[usize::from(initial)];
+            if candidates != 0
+                && let Some(text) = bytes.get(position + 3..position + 3 + length)
+            {
+                if let Some(which) = WELL_KNOWN.iter().position(|known| known.as_bytes() == text) {
                     well_known[which] = index as u16;
                 }
-            }
-            if initial == RUNTIME_PACKAGE.as_bytes()[0] && length > RUNTIME_PACKAGE.len() {
-                let text = bytes.get(position + 3..position + 3 + length);
-                mentions_runtime |= text.is_some_and(|text| text.starts_with(RUNTIME_PACKAGE.as_bytes()));
+                mentions_runtime |=
+                    length > RUNTIME_PACKAGE.len() && text.starts_with(RUNTIME_PACKAGE.as_bytes());
             }
             if step & UNCOMMON != 0 {
                 if step == UNCOMMON {

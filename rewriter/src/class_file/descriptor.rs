@@ -28,7 +28,7 @@ pub fn field_slots(descriptor: &[u8]) -> Option<(u16, &[u8])> {
         b'J' | b'D' => Some((2, rest)),
         b'B' | b'C' | b'F' | b'I' | b'S' | b'Z' => Some((1, rest)),
         b'L' => {
-            let end = rest.iter().position(|&b| b == b';')?;
+            let end = memchr::memchr(b';', rest)?;
             Some((1, &rest[end + 1..]))
         }
         b'[' => {

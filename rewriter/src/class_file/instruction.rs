@@ -76,7 +76,7 @@ pub fn length_at(code: &[u8], pc: usize) -> Result<usize, InstructionError> {
             let switch = Switch::at(code, pc).ok_or_else(|| error("switch with contradicting counts"))?;
             switch.end - pc
         }
-        _ => usize::from(opcode::INFO[usize::from(op)].0),
+        _ => usize::from(opcode::INFO[usize::from(op)].length),
     };
     if pc + length > code.len() { Err(error("instruction is cut off")) } else { Ok(length) }
 }

@@ -134,6 +134,12 @@ impl<'a> ClassFile<'a> {
         Ok((r.position(), count))
     }
 
+    /// The attributes of the class, of which nothing behind `methods_end` was walked yet.
+    pub(crate) fn attributes_behind(&self, methods_end: usize) -> Result<Attributes<'a>, ClassError> {
+        let (start, count) = self.finish_check(methods_end)?;
+        Ok(Attributes::new(self.bytes, start, count))
+    }
+
     /// The offset at which the methods begin (right behind `methods_count`).
     pub(crate) fn methods_start(&self) -> usize {
         self.methods

@@ -284,22 +284,39 @@ pub const fn is_conditional_branch(opcode: u8) -> bool {
 #[repr(u8)]
 pub(crate) enum Class {
     Plain,
-    Branch2,
-    Branch4,
+    /// The operand names a constant: one byte, two bytes.
+    Constant1,
+    Constant2,
+    /// The operand names a field or a method, which says what is taken from the stack and put onto it.
+    Member,
+    InvokeSpecial,
+    New,
+    NewArray,
+    ANewArray,
+    MultiANewArray,
+    Branch,
     Return,
     Throw,
     Switch,
     Ret,
     Wide,
-    New,
-    NewArray,
-    InvokeSpecial,
     Illegal,
 }
 
-/// Length in bytes (0 if it varies) and class of each opcode, side by side for the decoding loop.
-pub(crate) const INFO: [(u8, Class); 256] = {
-    let mut table = [(0, Class::Illegal); 256];
+/// What the decoding loop needs of an opcode, side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Info {
+    /// In bytes; 0 if it varies.
+    pub(crate) length: u8,
+    pub(crate) class: Class,
+    /// As in [`POPS`] and [`PUSHES`].
+    pub(crate) pops: u8,
+    pub(crate) pushes: u8,
+}
+
+/// Of each opcode.
+pub(crate) const INFO: [Info; 256] = {
+    let mut table = [Info { length: 0, class: Class::Illegal, pops: 0, pushes: 0 }; 256];
     let mut op = 0;
     while op < 256 {
         let length = match OPERANDS[op] {
@@ -311,22 +328,27 @@ pub(crate) const INFO: [(u8, Class); 256] = {
             Operands::TableSwitch | Operands::LookupSwitch | Operands::Wide | Operands::Illegal => 0,
         };
         let class = match op as u8 {
-            TABLESWITCH | LOOKUPSWITCH => Class::Switch,
-            WIDE => Class::Wide,
             RET => Class::Ret,
             ATHROW => Class::Throw,
             NEW => Class::New,
-            NEWARRAY | ANEWARRAY | MULTIANEWARRAY => Class::NewArray,
+            NEWARRAY => Class::NewArray,
+            ANEWARRAY => Class::ANewArray,
             INVOKESPECIAL => Class::InvokeSpecial,
             _ => match OPERANDS[op] {
-                Operands::Branch2 => Class::Branch2,
-                Operands::Branch4 => Class::Branch4,
+                Operands::Branch2 | Operands::Branch4 => Class::Branch,
+                Operands::TableSwitch | Operands::LookupSwitch => Class::Switch,
+                Operands::Wide => Class::Wide,
+                Operands::MultiArray => Class::MultiANewArray,
                 Operands::Illegal => Class::Illegal,
+                Operands::Constant1 => Class::Constant1,
+                Operands::Constant2 | Operands::InvokeInterface | Operands::InvokeDynamic => {
+                    if POPS[op] == OPEN { Class::Member } else { Class::Constant2 }
+                }
                 _ if is_return(op as u8) => Class::Return,
                 _ => Class::Plain,
             },
         };
-        table[op] = (length, class);
+        table[op] = Info { length, class, pops: POPS[op], pushes: PUSHES[op] };
         op += 1;
     }
     table
@@ -337,7 +359,7 @@ pub const LENGTHS: [u8; 256] = {
     let mut table = [0; 256];
     let mut op = 0;
     while op < 256 {
-        table[op] = INFO[op].0;
+        table[op] = INFO[op].length;
         op += 1;
     }
     table
@@ -351,8 +373,13 @@ mod tests {
     fn the_table_is_complete() {
         assert_eq!(NAMES.iter().filter(|name| !name.is_empty()).count(), 202);
         assert!(NAMES[usize::from(JSR_W) + 1..].iter().all(|name| name.is_empty()));
-        assert_eq!(INFO[usize::from(INVOKEINTERFACE)], (5, Class::Plain));
-        assert_eq!(INFO[usize::from(RETURN)], (1, Class::Return));
-        assert_eq!(INFO[0xca], (0, Class::Illegal));
+        let of = |op: u8| (INFO[usize::from(op)].length, INFO[usize::from(op)].class);
+        assert_eq!(of(INVOKEINTERFACE), (5, Class::Member));
+        assert_eq!(of(RETURN), (1, Class::Return));
+        assert_eq!(of(0xca), (0, Class::Illegal));
+        assert_eq!(
+            INFO[usize::from(LDC2_W)],
+            Info { length: 3, class: Class::Constant2, pops: 0, pushes: 2 }
+        );
     }
 }

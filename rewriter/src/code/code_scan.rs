@@ -1,11 +1,38 @@
 //! One pass over a code array that notes what a rewriter must know of it.
 
 use super::Reason;
-use crate::class_file::instruction::length_at;
-use crate::class_file::opcode::{self, Class, INFO};
+use crate::class_file::instruction::{length_at, u2};
+use crate::class_file::opcode::{self, Class, INFO, Info};
 
 const START: u8 = 1;
 const UNREACHED_START: u8 = 2;
+
+/// Somebody who goes along while code is decoded. Told is what is at hand: instruction by instruction, each with `at` first.
+pub(crate) trait Follow {
+    /// The next instruction begins at `pc`.
+    fn at(&mut self, pc: usize);
+
+    /// It takes and puts so many slots, and control goes on behind it.
+    fn moves(&mut self, pops: u8, pushes: u8);
+
+    /// It names a constant.
+    fn constant(&mut self, index: u16);
+
+    /// It accesses a field or calls a method.
+    fn member(&mut self, opcode: u8, index: u16);
+
+    /// It is a branch, a switch, an end of the method, `ret`, or `wide`, and takes so many bytes.
+    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: Info);
+}
+
+/// Nobody.
+impl Follow for () {
+    fn at(&mut self, _: usize) {}
+    fn moves(&mut self, _: u8, _: u8) {}
+    fn constant(&mut self, _: u16) {}
+    fn member(&mut self, _: u8, _: u16) {}
+    fn jumps(&mut self, _: &[u8], _: usize, _: usize, _: Info) {}
+}
 
 /// What the pass found; a buffer that is used for one method after the other.
 #[derive(Debug, Default)]
@@ -30,11 +57,7 @@ pub(crate) struct CodeScan {
 }
 
 impl CodeScan {
-    /// Decodes `code`.
-    ///
-    /// # Errors
-    /// [`Reason::BadCode`] if it cannot be decoded.
-    pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), Reason> {
+    fn clear(&mut self, length: usize) {
         for list in [
             &mut self.branches,
             &mut self.switches,
@@ -47,7 +70,20 @@ impl CodeScan {
         }
         self.subroutines = false;
         self.marks.clear();
-        self.marks.resize(code.len() + 1, 0);
+        self.marks.resize(length + 1, 0);
+    }
+
+    /// Decodes `code`.
+    ///
+    /// # Errors
+    /// [`Reason::BadCode`] if it cannot be decoded.
+    pub(crate) fn decode(&mut self, code: &[u8]) -> Result<(), Reason> {
+        self.decode_with(code, ()).0
+    }
+
+    /// Decodes `code`, and so does `follower`, which is told of all instructions in front of one that cannot be decoded.
+    pub(crate) fn decode_with<F: Follow>(&mut self, code: &[u8], mut follower: F) -> (Result<(), Reason>, F) {
+        self.clear(code.len());
         let marks = &mut self.marks[..];
         let mut pc = 0;
         let mut reached = START;
@@ -55,53 +91,75 @@ impl CodeScan {
             marks[pc] = reached;
             reached = START;
             let op = code[pc];
-            let (length, class) = INFO[usize::from(op)];
-            let here = pc as u32;
-            pc += usize::from(length);
-            if class == Class::Plain {
+            let info = INFO[usize::from(op)];
+            let mut length = usize::from(info.length);
+            if info.class == Class::Plain && pc + length <= code.len() {
+                follower.at(pc);
+                follower.moves(info.pops, info.pushes);
+                pc += length;
                 continue;
             }
-            match class {
-                Class::Plain => {}
-                Class::Branch2 | Class::Branch4 => {
-                    self.branches.push(here);
-                    if opcode::is_end_of_flow(op) {
-                        reached = UNREACHED_START;
-                    }
-                    self.subroutines |= matches!(op, opcode::JSR | opcode::JSR_W);
-                }
-                Class::Return => {
-                    self.returns.push(here);
-                    reached = UNREACHED_START;
-                }
-                Class::Throw => reached = UNREACHED_START,
-                Class::Ret => {
-                    self.subroutines = true;
-                    reached = UNREACHED_START;
-                }
-                Class::New => self.news.push(here),
-                Class::NewArray => self.array_creations.push(here),
-                Class::InvokeSpecial => self.invoke_specials.push(here),
-                Class::Switch => {
-                    self.switches.push(here);
-                    reached = UNREACHED_START;
-                    pc += length_at(code, pc).map_err(|_| Reason::BadCode)?;
-                }
-                Class::Wide => {
-                    if code.get(pc + 1) == Some(&opcode::RET) {
-                        self.subroutines = true;
-                        reached = UNREACHED_START;
-                    }
-                    pc += length_at(code, pc).map_err(|_| Reason::BadCode)?;
-                }
-                Class::Illegal => return Err(Reason::BadCode),
+            if length == 0 {
+                length = length_at(code, pc).unwrap_or(usize::MAX);
             }
+            let Some(bytes) = code.get(pc..pc.saturating_add(length)) else {
+                return (Err(Reason::BadCode), follower);
+            };
+            let here = pc as u32;
+            follower.at(pc);
+            match info.class {
+                // Cut off: it does not come this far.
+                Class::Plain => {}
+                Class::Constant1 => {
+                    follower.constant(u16::from(bytes[1]));
+                    follower.moves(info.pops, info.pushes);
+                }
+                Class::Member => follower.member(op, u2(bytes, 1)),
+                Class::InvokeSpecial => {
+                    self.invoke_specials.push(here);
+                    follower.member(op, u2(bytes, 1));
+                }
+                Class::Constant2 | Class::New | Class::ANewArray => {
+                    if info.class == Class::New {
+                        self.news.push(here);
+                    } else if info.class == Class::ANewArray {
+                        self.array_creations.push(here);
+                    }
+                    follower.constant(u2(bytes, 1));
+                    follower.moves(info.pops, info.pushes);
+                }
+                Class::NewArray => {
+                    self.array_creations.push(here);
+                    follower.moves(info.pops, info.pushes);
+                }
+                Class::MultiANewArray => {
+                    self.array_creations.push(here);
+                    follower.constant(u2(bytes, 1));
+                    follower.moves(bytes[3], 1);
+                }
+                Class::Branch | Class::Return | Class::Throw | Class::Ret | Class::Switch | Class::Wide => {
+                    match info.class {
+                        Class::Branch => self.branches.push(here),
+                        Class::Return => self.returns.push(here),
+                        Class::Switch => self.switches.push(here),
+                        _ => {}
+                    }
+                    let executed = if info.class == Class::Wide { bytes[1] } else { op };
+                    if opcode::is_end_of_flow(executed) {
+                        reached = UNREACHED_START;
+                    }
+                    self.subroutines |= matches!(executed, opcode::JSR | opcode::JSR_W | opcode::RET);
+                    follower.jumps(code, pc, length, info);
+                }
+                Class::Illegal => return (Err(Reason::BadCode), follower),
+            }
+            pc += length;
         }
-        if pc != code.len() || code.is_empty() {
-            return Err(Reason::BadCode);
+        if code.is_empty() {
+            return (Err(Reason::BadCode), follower);
         }
         marks[pc] = reached;
-        Ok(())
+        (Ok(()), follower)
     }
 
     /// Whether an instruction begins at `pc`, or the code ends there.
@@ -129,6 +187,7 @@ impl CodeScan {
 
 #[cfg(test)]
 mod tests {
+    use super::{CodeScan, Follow, Info, opcode};
     use crate::code::testing::Assembly;
 
     #[test]
@@ -150,6 +209,44 @@ mod tests {
         assert_eq!(labels(&fallen), "zsbgend");
         assert!(scan.is_boundary(assembly.at("end")) && !scan.is_instruction(assembly.at("end")));
         assert!(scan.is_instruction(assembly.at("c")) && !scan.is_boundary(1));
+    }
+
+    /// What a follower was told.
+    struct Log(Vec<String>);
+
+    impl Follow for Log {
+        fn at(&mut self, pc: usize) {
+            self.0.push(format!("{pc}:"));
+        }
+        fn moves(&mut self, pops: u8, pushes: u8) {
+            self.0.push(format!("{pops}-{pushes}"));
+        }
+        fn constant(&mut self, index: u16) {
+            self.0.push(format!("#{index}"));
+        }
+        fn member(&mut self, opcode: u8, index: u16) {
+            self.0.push(format!("{opcode:x}#{index}"));
+        }
+        fn jumps(&mut self, _: &[u8], _: usize, length: usize, _: Info) {
+            self.0.push(format!("+{length}"));
+        }
+    }
+
+    #[test]
+    fn a_follower_is_told_of_all_that_can_be_decoded() {
+        use opcode::*;
+        let told = |code: &[u8]| {
+            let (decoded, log) = CodeScan::default().decode_with(code, Log(Vec::new()));
+            (decoded.is_ok(), log.0.join(" "))
+        };
+        let of = |ok: bool, text: &str| (ok, text.to_owned());
+        assert_eq!(told(&[LDC, 9, LDC2_W, 1, 2, POP]), of(true, "0: #9 0-1 2: #258 0-2 5: 1-0"));
+        assert_eq!(told(&[NEW, 0, 7, NEWARRAY, 10, ANEWARRAY, 0, 8]), of(true, "0: #7 0-1 3: 1-1 5: #8 1-1"));
+        assert_eq!(told(&[MULTIANEWARRAY, 0, 9, 2]), of(true, "0: #9 2-1"));
+        assert_eq!(told(&[INVOKESPECIAL, 0, 7, GETFIELD, 0, 8]), of(true, "0: b7#7 3: b4#8"));
+        assert_eq!(told(&[IFEQ, 0, 3, WIDE, RET, 1, 0, ATHROW]), of(true, "0: +3 3: +4 7: +1"));
+        assert_eq!(told(&[RETURN, SIPUSH, 1]), of(false, "0: +1"));
+        assert_eq!(told(&[NOP, 0xfe, NOP]), of(false, "0: 0-0"));
     }
 
     #[test]

@@ -4,27 +4,57 @@ use super::Reason;
 use crate::class_file::opcode::WIDE;
 
 /// A short run of injected instructions: at most a call with five stack instructions on both sides.
+///
+/// It is one value of sixteen bytes, which a processor copies, extends and appends at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Snippet {
-    bytes: [u8; 15],
-    length: u8,
+    /// The instructions, from the lowest byte on; in the highest byte their length.
+    value: u128,
 }
 
+const LENGTH_SHIFT: u32 = 120;
+
 impl Snippet {
-    pub(crate) fn as_slice(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
+    /// In bytes.
+    pub(crate) fn length(self) -> usize {
+        (self.value >> LENGTH_SHIFT) as usize
     }
 
-    pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
-        let start = usize::from(self.length);
-        self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len() as u8;
-        self
+    /// Appends the instructions to `out`.
+    #[inline]
+    pub(crate) fn append_to(self, out: &mut Vec<u8>) {
+        let end = out.len() + self.length();
+        out.extend_from_slice(&self.value.to_le_bytes());
+        out.truncate(end);
+    }
+
+    /// Followed by `bytes`.
+    ///
+    /// # Panics
+    /// There is [no room](Self::has_room).
+    #[inline]
+    pub(crate) fn with(self, bytes: &[u8]) -> Self {
+        assert!(self.has_room(bytes.len()), "a snippet of more than fifteen bytes");
+        let mut added = [0; 16];
+        added[..bytes.len()].copy_from_slice(bytes);
+        self.added(u128::from_le_bytes(added), bytes.len())
+    }
+
+    /// Followed by `next`, for which there must be room.
+    #[inline]
+    pub(crate) fn then(self, next: Self) -> Self {
+        assert!(self.has_room(next.length()), "a snippet of more than fifteen bytes");
+        self.added(next.value & ((1 << LENGTH_SHIFT) - 1), next.length())
+    }
+
+    #[inline]
+    fn added(self, bytes: u128, length: usize) -> Self {
+        Self { value: (self.value | bytes << (8 * self.length())) + ((length as u128) << LENGTH_SHIFT) }
     }
 
     /// Whether so many bytes more fit in.
     pub(crate) fn has_room(&self, length: usize) -> bool {
-        usize::from(self.length) + length <= self.bytes.len()
+        self.length() + length <= 15
     }
 
     /// A load or store of a local variable.
@@ -165,7 +195,7 @@ pub(crate) struct RegionHandler {
 }
 
 /// How many call and allocation sites of one method were found.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sites {
     /// Allocations whose object cannot be handed to a probe.
     pub(crate) untracked: u32,
@@ -256,11 +286,19 @@ mod tests {
     #[test]
     fn a_snippet_holds_fifteen_bytes_and_the_shortest_load_of_a_local() {
         let snippet = Snippet::default().with(&[1, 2]).with_local(3, 255).with_local(4, 256);
-        assert_eq!(snippet.as_slice(), [1, 2, 3, 255, WIDE, 4, 1, 0]);
+        let bytes = |snippet: Snippet| {
+            let mut out = vec![9];
+            snippet.append_to(&mut out);
+            out.split_off(1)
+        };
+        assert_eq!(bytes(snippet), [1, 2, 3, 255, WIDE, 4, 1, 0]);
         assert!(snippet.has_room(7) && !snippet.has_room(8));
         let full = snippet.with(&[5; 7]);
         assert!(full.has_room(0) && !full.has_room(1));
-        assert_eq!(full.as_slice().len(), 15);
+        assert_eq!(bytes(full), [1, 2, 3, 255, WIDE, 4, 1, 0, 5, 5, 5, 5, 5, 5, 5]);
+        let two =
+            Snippet::default().with(&[1]).then(Snippet::default().with(&[2, 3])).then(Snippet::default());
+        assert_eq!(bytes(two), [1, 2, 3]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Assembly {
             Operands::Local => self.code.push(number(0) as u8),
             Operands::Increment => self.code.extend([number(0) as u8, number(1) as u8]),
             Operands::Branch2 | Operands::Branch4 => {
-                let width = usize::from(opcode::INFO[usize::from(op)].0) - 1;
+                let width = usize::from(opcode::INFO[usize::from(op)].length) - 1;
                 branches.push((pc + 1, width, pc, operands[0].to_owned()));
                 self.code.resize(pc + 1 + width, 0);
             }

@@ -214,7 +214,7 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Re
     for &branch in &method.scan.branches {
         // A subroutine returns behind its jsr.
         let pc = branch as usize;
-        let length = usize::from(opcode::INFO[usize::from(method.code[pc])].0);
+        let length = usize::from(opcode::INFO[usize::from(method.code[pc])].length);
         if matches!(method.code[pc], opcode::JSR | opcode::JSR_W) && method.scan.is_instruction(pc + length) {
             joins.insert(pc + length, None);
         }

@@ -9,7 +9,7 @@ use super::{
     RegionReport, Transforms,
 };
 use crate::class_file::member::OpenMember;
-use crate::class_file::{ClassFile, CodeAttribute};
+use crate::class_file::{Attributes, ClassFile, CodeAttribute};
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::hooks::Reach;
 use crate::code::{may_have_code, refusal};
@@ -193,9 +193,9 @@ impl ClassRewriter {
         }
         let end = walk.position();
         // The class attributes are walked for the check alone.
-        class.finish_check(end)?;
+        let attributes = class.attributes_behind(end)?;
         if rewritten > 0
-            && let Some(reason) = self.invalid(class, end)?
+            && let Some(reason) = self.invalid(class, attributes)?
         {
             return Ok(Outcome::Skipped(reason));
         }
@@ -227,9 +227,11 @@ impl ClassRewriter {
             let name = class.pool.utf8_or_empty(attribute.name_index);
             let is_code = name == b"Code";
             let code = if is_code { CodeAttribute::parse(&attribute).ok() } else { None };
-            if let Some(validity) = &mut self.validity {
-                validity.attribute(class, name, &attribute, code.as_ref());
-            }
+            let scan = &mut self.method.scan;
+            let scanned = self
+                .validity
+                .as_mut()
+                .and_then(|validity| validity.attribute(class, name, &attribute, code.as_ref(), scan));
             if is_chosen || !has_code || !is_code {
                 continue;
             }
@@ -245,7 +247,7 @@ impl ClassRewriter {
             let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Arrays);
             let is_remote = asked.is_remote(&method);
             let request = Request { id, transforms, is_remote, regions: &located, own_calls };
-            let old = OldMethod { class, method, attribute, code: code.as_ref() };
+            let old = OldMethod { class, method, attribute, code: code.as_ref(), scanned };
             let large = Large { old, descriptor_index: member.descriptor_index, request, regions: &regions };
             changed = self.rewrite_method(&large, matches!(choice, Choice::Rewrite(_)));
         }
@@ -327,9 +329,13 @@ impl ClassRewriter {
     }
 
     /// Why the JVM refuses the class, if somebody asks and it does; then nothing else is told of it.
-    fn invalid(&mut self, class: &ClassFile<'_>, methods_end: usize) -> Result<Option<Reason>, ClassError> {
+    fn invalid(
+        &mut self,
+        class: &ClassFile<'_>,
+        attributes: Attributes<'_>,
+    ) -> Result<Option<Reason>, ClassError> {
         let Some(validity) = &mut self.validity else { return Ok(None) };
-        let refusal = validity.finish(class, methods_end)?;
+        let refusal = validity.finish(class, attributes)?;
         if let Some(reason) = refusal {
             self.reports.clear();
             for report in &mut self.region_reports {

@@ -9,7 +9,7 @@ use super::{
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, opcode, version};
 use crate::code::code_scan::CodeScan;
 use crate::code::constant_pool_appender::ConstantPoolAppender;
-use crate::code::edits::Edits;
+use crate::code::edits::{Edits, Sites};
 use crate::transform::call_sites::CallSites;
 use crate::transform::{self, MethodSite, Request, Told};
 use crate::validity::locals;
@@ -27,12 +27,14 @@ pub(crate) struct OldMethod<'a> {
     pub(crate) attribute: Attribute<'a>,
     /// What that holds; none: it cannot be read.
     pub(crate) code: Option<&'a CodeAttribute<'a>>,
+    /// What came of decoding the code, if [`scan`](MethodRewriter::scan) holds it.
+    pub(crate) scanned: Option<Result<(), Reason>>,
 }
 
 /// The buffers for one method after the other.
 #[derive(Debug, Default)]
 pub(crate) struct MethodRewriter {
-    scan: CodeScan,
+    pub(crate) scan: CodeScan,
     edits: Edits,
     relocation: Relocation,
     /// New pcs of the handlers behind the code: those of the code regions, then the one for unwinding.
@@ -60,7 +62,7 @@ impl MethodRewriter {
         out: &mut Vec<u8>,
     ) -> Result<bool, Reason> {
         let code = method.code.ok_or(Reason::BadCode)?;
-        self.scan.decode(code.code)?;
+        method.scanned.unwrap_or_else(|| self.scan.decode(code.code))?;
         self.edits.clear();
         self.told.clear();
         self.unknown_attributes = 0;
@@ -181,14 +183,14 @@ impl MethodRewriter {
         self.appended.clear();
         for handler in &self.edits.region_handlers {
             self.appended.push((out.len() - code_at) as u32);
-            handler.snippets.iter().for_each(|snippet| out.extend_from_slice(snippet.as_slice()));
+            handler.snippets.iter().for_each(|snippet| snippet.append_to(out));
         }
         let regions = self.appended.len();
         let unwind_pc = (out.len() - code_at) as u32;
         let unwind =
             self.edits.unwind.filter(|_| exception_table::covers_anything(&self.relocation, &self.edits));
         if let Some(handler) = unwind {
-            out.extend_from_slice(handler.as_slice());
+            handler.append_to(out);
             self.appended.push(unwind_pc);
         } else {
             self.edits.covered.clear();
@@ -276,6 +278,9 @@ impl MethodRewriter {
     /// Adds what there is to say about the method that was just rewritten.
     pub(crate) fn report(&self, index: u16, reports: &mut Vec<MethodReport>) {
         let sites = self.edits.sites;
+        if sites == Sites::default() && !self.crossed_huge_limit && self.unknown_attributes == 0 {
+            return;
+        }
         let some = |count: u32, note: fn(u32) -> Note| (count > 0).then(|| note(count));
         let notes = [
             self.crossed_huge_limit.then_some(Note::CrossedHugeMethodLimit),

@@ -11,8 +11,7 @@
 //!    target's. Then start again at 1. Every round lengthens at least one branch, so the rounds end.
 
 use super::Reason;
-use crate::class_file::instruction::targets;
-use crate::class_file::instruction::{Switch, i4};
+use crate::class_file::instruction::{Switch, i2, i4};
 use crate::class_file::opcode;
 use crate::class_file::stack_map_table::Frames;
 use crate::code::code_scan::CodeScan;
@@ -27,16 +26,16 @@ const TRAMPOLINE_REACH: usize = 24_000;
 
 /// An old pc at which something was inserted or resized, and where its parts went.
 #[derive(Debug, Clone, Copy)]
-struct Point {
+pub(crate) struct Point {
     pc: u32,
     /// Where the instruction in front of `pc` ends, with everything that belongs to it.
     end: u32,
     /// Where exceptions of the landing and of the detours go, if the handler at `pc` catches any; else as `target`.
-    pad: u32,
+    pub(crate) pad: u32,
     /// Where the exception table leads for a handler at `pc`.
-    landing: u32,
+    pub(crate) landing: u32,
     /// Where branches to `pc` arrive.
-    target: u32,
+    pub(crate) target: u32,
     /// The instruction itself.
     instruction: u32,
     /// New minus old, for pcs behind this one.
@@ -149,7 +148,7 @@ impl Emission<'_> {
 
     fn insert(&mut self, pc: u32, place: Place) {
         while let Some(insertion) = self.insertions.next_if(|next| next.pc == pc && next.place == place) {
-            self.out.extend_from_slice(insertion.snippet.as_slice());
+            insertion.snippet.append_to(self.out);
         }
     }
 
@@ -163,13 +162,13 @@ impl Emission<'_> {
         let mut is_thrown_to = false;
         while let Some(Detour { way, snippet, .. }) = self.detours.next_if(|detour| detour.pc == pc) {
             placed.push(PlacedDetour { pc, way: way.clone(), position: self.position() });
-            self.out.extend_from_slice(snippet.as_slice());
+            snippet.append_to(self.out);
             let more = self.detours.peek().is_some_and(|detour| detour.pc == pc);
             if matches!(way, Way::Exceptions(_)) {
                 is_thrown_to = true;
                 let mut landing = self.insertions.clone();
                 while let Some(next) = landing.next_if(|next| next.pc == pc && next.place == Place::Landing) {
-                    self.out.extend_from_slice(next.snippet.as_slice());
+                    next.snippet.append_to(self.out);
                 }
             }
             if more || lands || is_thrown_to {
@@ -217,7 +216,7 @@ impl Relocation {
         self.switches.clear();
         self.detours.clear();
         for entry in edits.first.iter().chain(&edits.entry) {
-            out.extend_from_slice(entry.as_slice());
+            entry.append_to(out);
         }
         self.entry_length = (out.len() - start) as i32;
         let mut emission = Emission {
@@ -232,14 +231,15 @@ impl Relocation {
         let mut trampolines = self.trampolines.iter_mut().peekable();
         let mut copied = 0usize;
         loop {
-            let candidates = [
-                emission.insertions.peek().map(|insertion| insertion.pc),
-                switches.peek().map(|pc| **pc),
-                widened.peek().map(|pc| **pc),
-                trampolines.peek().map(|trampoline| trampoline.at),
-                emission.detours.peek().map(|detour| detour.pc),
-            ];
-            let Some(pc) = candidates.into_iter().flatten().min() else { break };
+            const NONE: u32 = u32::MAX;
+            let pc = (emission.insertions.peek().map_or(NONE, |insertion| insertion.pc))
+                .min(switches.peek().map_or(NONE, |pc| **pc))
+                .min(widened.peek().map_or(NONE, |pc| **pc))
+                .min(trampolines.peek().map_or(NONE, |trampoline| trampoline.at))
+                .min(emission.detours.peek().map_or(NONE, |detour| detour.pc));
+            if pc == NONE {
+                break;
+            }
             emission.out.extend_from_slice(&code[copied..pc as usize]);
             copied = pc as usize;
             let mut point = emission.in_front_of(pc, scan, &mut trampolines, &mut self.detours);
@@ -266,11 +266,10 @@ impl Relocation {
             usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(Reason::BadCode)
         };
         for &pc in &scan.branches {
-            let target = targets(code, pc as usize).next().ok_or(Reason::BadCode).and_then(known)?;
+            let target = known(target(code, pc))?;
             let position = from.instruction(pc as usize);
             let mut destination = self.destination(&mut to, pc, target as u32);
-            let wide = new[position as usize] != code[pc as usize]
-                || opcode::INFO[usize::from(code[pc as usize])].0 == 5;
+            let wide = new[position as usize] != code[pc as usize] || is_long(code[pc as usize]);
             if !wide {
                 if !self.trampolines.is_empty()
                     && let Some(t) = self.trampolines.iter().find(|trampoline| trampoline.branch == pc)
@@ -323,7 +322,7 @@ impl Relocation {
             if self.trampolines.iter().any(|trampoline| trampoline.branch == pc) {
                 return Err(Reason::JumpOverflow);
             }
-            let target = targets(code, pc as usize).next().ok_or(Reason::BadCode)? as u32;
+            let target = target(code, pc) as u32;
             let at = self.trampoline_place(pc as usize, &places, has_frames).ok_or(Reason::JumpOverflow)?;
             self.trampolines.push(Trampoline { at: at as u32, branch: pc, target, position: 0 });
         }
@@ -365,6 +364,9 @@ impl Relocation {
 
     /// Where the branch at `branch` arrives that leads to `target`.
     fn destination(&self, cursor: &mut Cursor<'_>, branch: u32, target: u32) -> u32 {
+        if self.detours.is_empty() {
+            return cursor.target(target as usize);
+        }
         let takes = |detour: &&PlacedDetour| {
             detour.pc == target
                 && matches!(&detour.way, Way::Branches(branches) if branches.contains(&branch))
@@ -397,7 +399,14 @@ impl Relocation {
 
     /// Looks up new pcs; fastest when the old pcs ascend.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
-        Cursor { points: &self.points, entry_length: self.entry_length, behind: 0 }
+        Cursor {
+            points: &self.points,
+            entry_length: self.entry_length,
+            behind: 0,
+            from: 0,
+            length: 0,
+            shift: 0,
+        }
     }
 }
 
@@ -416,6 +425,18 @@ fn trampoline_places(scan: &CodeScan, frames: Option<&[u8]>) -> Result<Vec<usize
         places.dedup();
     }
     Ok(places)
+}
+
+/// Whether the offset of a branch has four bytes.
+fn is_long(op: u8) -> bool {
+    matches!(op, opcode::GOTO_W | opcode::JSR_W)
+}
+
+/// Where the branch at `pc` leads, which the scan has found.
+fn target(code: &[u8], pc: u32) -> i64 {
+    let at = pc as usize;
+    let offset = if is_long(code[at]) { i4(code, at + 1) } else { i2(code, at + 1) };
+    i64::from(pc) + i64::from(offset)
 }
 
 fn put_offset(new: &mut [u8], at: usize, from: u32, to: u32) {
@@ -444,36 +465,59 @@ fn emit_switch(code: &[u8], pc: usize, start: usize, out: &mut Vec<u8>) -> usize
 pub(crate) struct Cursor<'a> {
     points: &'a [Point],
     entry_length: i32,
-    /// Number of points at or in front of the last pc.
+    /// Number of points in front of the pcs that are at hand.
     behind: usize,
+    /// These are the pcs between two points: the first one, how many, and how far all of them move.
+    from: u32,
+    length: u32,
+    shift: i32,
 }
 
-impl Cursor<'_> {
-    #[inline]
-    fn seek(&mut self, pc: u32) -> Result<&Point, i32> {
+/// What became of an old pc.
+pub(crate) enum Moved<'a> {
+    /// Nothing stands there but what stood there: its new pc.
+    Shifted(u32),
+    /// Something was inserted or resized.
+    Point(&'a Point),
+}
+
+impl<'a> Cursor<'a> {
+    /// The point at `pc`, if there is one; else the pcs around it are at hand.
+    fn seek(&mut self, pc: u32) -> Option<&'a Point> {
+        let points = self.points;
         let fits = |behind: usize| {
-            (behind == 0 || self.points[behind - 1].pc <= pc)
-                && self.points.get(behind).is_none_or(|next| next.pc > pc)
+            (behind == 0 || points[behind - 1].pc <= pc) && points.get(behind).is_none_or(|next| next.pc > pc)
         };
         if !fits(self.behind) {
-            self.behind = if self.behind < self.points.len() && fits(self.behind + 1) {
+            self.behind = if self.behind < points.len() && fits(self.behind + 1) {
                 self.behind + 1
             } else {
-                self.points.partition_point(|point| point.pc <= pc)
+                points.partition_point(|point| point.pc <= pc)
             };
         }
-        match self.behind.checked_sub(1).map(|last| &self.points[last]) {
-            None => Err(self.entry_length),
-            Some(point) if point.pc == pc => Ok(point),
-            Some(point) => Err(point.shift),
+        let last = self.behind.checked_sub(1).map(|last| &points[last]);
+        (self.from, self.shift) = last.map_or((0, self.entry_length), |last| (last.pc + 1, last.shift));
+        self.length = points.get(self.behind).map_or(u32::MAX, |next| next.pc) - self.from;
+        last.filter(|point| point.pc == pc)
+    }
+
+    /// What became of `pc`.
+    #[inline]
+    pub(crate) fn moved(&mut self, pc: usize) -> Moved<'a> {
+        let pc = pc as u32;
+        if pc.wrapping_sub(self.from) >= self.length
+            && let Some(point) = self.seek(pc)
+        {
+            return Moved::Point(point);
         }
+        Moved::Shifted(pc.wrapping_add_signed(self.shift))
     }
 
     #[inline]
     fn look_up(&mut self, pc: usize, of_point: impl FnOnce(&Point) -> u32) -> u32 {
-        match self.seek(pc as u32) {
-            Ok(point) => of_point(point),
-            Err(shift) => (pc as i64 + i64::from(shift)) as u32,
+        match self.moved(pc) {
+            Moved::Shifted(pc) => pc,
+            Moved::Point(point) => of_point(point),
         }
     }
 

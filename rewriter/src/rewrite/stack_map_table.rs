@@ -10,7 +10,7 @@
 //!   locals of the frame in front of it.
 
 use super::Reason;
-use super::relocation::Relocation;
+use super::relocation::{Moved, Relocation};
 use crate::class_file::stack_map_table::{Frame, FrameKind, Frames, types, verification_type};
 use crate::code::code_scan::CodeScan;
 use crate::code::edits::{Counter, Kept, RegionHandler};
@@ -66,8 +66,15 @@ pub(crate) fn write(
             if !scan.is_instruction(frame.pc) {
                 return Err(Reason::BadStackMap);
             }
-            let (pad, landing) = (cursor.pad(frame.pc), cursor.landing(frame.pc));
-            let target = cursor.target(frame.pc);
+            let point = match cursor.moved(frame.pc) {
+                Moved::Point(point) => point,
+                // Detours stand at points.
+                Moved::Shifted(target) => {
+                    writer.frame(out, target, &frame)?;
+                    continue;
+                }
+            };
+            let (pad, landing, target) = (point.pad, point.landing, point.target);
             if landing != target && !is_handler_frame(&frame) {
                 return Err(Reason::BadStackMap);
             }

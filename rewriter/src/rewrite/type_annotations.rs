@@ -44,7 +44,7 @@ impl Walk<'_> {
             0x40 | 0x41 => {
                 for _ in 0..self.u2()? {
                     let row = self.bytes.get_mut(self.at..self.at + 6)?;
-                    write_range(row, self.relocation);
+                    write_range(row, &mut self.relocation.cursor());
                     self.at += 6;
                 }
                 Some(())

@@ -89,7 +89,7 @@ impl Transform for Arrays {
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let mut insert = |site: &mut MethodSite<'_>, pc: u32, hook: Hook| {
             let op = site.code.code[pc as usize];
-            let behind = pc + u32::from(opcode::INFO[usize::from(op)].0);
+            let behind = pc + u32::from(opcode::INFO[usize::from(op)].length);
             let call = site.call(hook, Snippet::default().with(&[opcode::DUP]))?;
             edits.need_stack(1);
             edits.insert(behind, Place::AfterPrevious, call);

@@ -58,7 +58,7 @@ impl Transform for Bytecodes {
         for segment in &early {
             let id = site.push_id()?;
             let length = site.push(segment.length)?;
-            let call = site.call(Hook::CountedPending, id.with(length.as_slice()))?;
+            let call = site.call(Hook::CountedPending, id.then(length))?;
             edits.insert(segment.pc, Place::Before, call);
         }
         let executed = match counted[..] {
@@ -101,7 +101,7 @@ fn add(
     if counter.is_long() {
         let length = site.push(segment.length)?.with(&[opcode::I2L]);
         let load = Snippet::default().with_local(opcode::LLOAD, index);
-        let sum = load.with(length.as_slice()).with(&[opcode::LADD]).with_local(opcode::LSTORE, index);
+        let sum = load.then(length).with(&[opcode::LADD]).with_local(opcode::LSTORE, index);
         edits.insert(segment.pc, Place::Before, sum);
         return Ok(());
     }

@@ -35,7 +35,7 @@ impl Transform for Lines {
         let id = site.push_id()?;
         let count = site.push(plan.points.len() as u32)?;
         let check = site.push(check)?;
-        edits.first.push(id.with(count.as_slice()).with(check.as_slice()));
+        edits.first.push(id.then(count).then(check));
         let call = site.call(Hook::LineCounters, Snippet::default())?;
         edits.first.push(call.with_local(opcode::ASTORE, counter.index));
         edits.least_stack = edits.least_stack.max(3);
@@ -61,6 +61,6 @@ impl Transform for Lines {
 
 fn increase(site: &mut MethodSite<'_>, counter: Counter, number: u32) -> Result<Snippet, Reason> {
     let number = site.push(number)?;
-    let element = Snippet::default().with_local(opcode::ALOAD, counter.index).with(number.as_slice());
+    let element = Snippet::default().with_local(opcode::ALOAD, counter.index).then(number);
     Ok(element.with(&[opcode::DUP2, opcode::LALOAD, opcode::LCONST_1, opcode::LADD, opcode::LASTORE]))
 }

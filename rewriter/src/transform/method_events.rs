@@ -34,7 +34,7 @@ impl Transform for MethodEvents {
         edits.need_stack(1);
         let entry = if site.is_constructor { Hook::ConstructorEntry } else { Hook::MethodEntry };
         let before = edits.entry.unwrap_or_default();
-        edits.entry = Some(site.call(entry, before.with(id.as_slice()))?);
+        edits.entry = Some(site.call(entry, before.then(id))?);
 
         if !site.scan.returns.is_empty() {
             let exit = ended(site, edits, [Hook::MethodExit, Hook::CountedExit, Hook::CountedExitLong])?;
@@ -83,7 +83,7 @@ fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<S
     let id = site.push_id()?;
     let (hook, snippet) = match edits.executed {
         None => (hooks[0], id),
-        Some(Executed::Constant(count)) => (hooks[1], id.with(site.push(count)?.as_slice())),
+        Some(Executed::Constant(count)) => (hooks[1], id.then(site.push(count)?)),
         Some(Executed::Counter(counter)) if counter.is_long() => {
             (hooks[2], id.with_local(opcode::LLOAD, counter.index))
         }

@@ -202,7 +202,7 @@ fn covered(site: &mut MethodSite<'_>, (start, end): PcRange) -> Result<Vec<PcRan
 
 fn call(site: &mut MethodSite<'_>, snippet: Snippet, hook: Hook, number: u32) -> Result<Snippet, Reason> {
     let push = site.push(number)?;
-    site.call(hook, snippet.with(push.as_slice()))
+    site.call(hook, snippet.then(push))
 }
 
 impl Marked<'_> {

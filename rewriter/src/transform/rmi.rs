@@ -257,23 +257,20 @@ impl Transform for Rmi {
                 edits.insert(pc, Place::Before, hook);
                 edits.sites.remote_calls += 1;
             }
-            enclose(site, edits, (Hook::RmiStubEntered, &[]), Hook::RmiStubReturns, Hook::RmiStubThrows)?;
+            let entered = (Hook::RmiStubEntered, Snippet::default());
+            enclose(site, edits, entered, Hook::RmiStubReturns, Hook::RmiStubThrows)?;
         }
         if is_dispatch(site) {
-            let entered = (Hook::RmiSkeletonEntered, &[ALOAD_1, ILOAD_3, LLOAD, 4][..]);
+            let load = Snippet::default().with(&[ALOAD_1, ILOAD_3, LLOAD, 4]);
+            let entered = (Hook::RmiSkeletonEntered, load);
             enclose(site, edits, entered, Hook::RmiSkeletonReturns, Hook::RmiSkeletonThrows)?;
             edits.sites.remote_calls += 1;
         }
         if site.request.is_remote {
             let name = site.push_name()?;
-            let entered = Snippet::default().with(&[ALOAD_0]).with(name.as_slice());
-            enclose(
-                site,
-                edits,
-                (Hook::RmiRemoteEntered, entered.as_slice()),
-                Hook::RmiRemoteReturns,
-                Hook::RmiRemoteThrows,
-            )?;
+            let entered = Snippet::default().with(&[ALOAD_0]).then(name);
+            let entered = (Hook::RmiRemoteEntered, entered);
+            enclose(site, edits, entered, Hook::RmiRemoteReturns, Hook::RmiRemoteThrows)?;
             edits.sites.remote_calls += 1;
         }
         Ok(())
@@ -322,13 +319,13 @@ fn plan_point(point: &Point, site: &mut MethodSite<'_>, edits: &mut Edits) -> Re
 fn enclose(
     site: &mut MethodSite<'_>,
     edits: &mut Edits,
-    entered: (Hook, &[u8]),
+    entered: (Hook, Snippet),
     returns: Hook,
     throws: Hook,
 ) -> Result<(), Reason> {
     let (hook, load) = entered;
-    let entered = site.call(hook, Snippet::default().with(load))?;
-    edits.need_stack(load.len() as u16);
+    let entered = site.call(hook, load)?;
+    edits.need_stack(load.length() as u16);
     edits.insert(0, Place::AfterPrevious, entered);
     let returned = site.call(returns, Snippet::default())?;
     let thrown = site.call(throws, Snippet::default().with(&[DUP]))?.with(&[ATHROW]);

@@ -39,27 +39,43 @@ enum Indices {
 
 /// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the attribute there. The frames
 /// of code are in `stack_depth`.
+#[inline]
 fn indices(place: Place, major: u16, name: &[u8]) -> Option<Indices> {
     const CLASSES: Indices = Indices::Rows { width: 1, places: &[0] };
     const VARIABLES: Indices = Indices::Rows { width: 5, places: &[2, 3] };
-    let (since, indices) = match (place, name) {
-        (Place::Field { is_static: true }, b"ConstantValue") | (Place::Class, b"SourceFile") => {
-            (0, Indices::Items(1))
-        }
-        (Place::Class, b"InnerClasses") => (0, Indices::Rows { width: 4, places: &[0, 1, 2] }),
-        (Place::Method, b"Exceptions") => (0, CLASSES),
-        (Place::Code, b"LocalVariableTable") => (0, VARIABLES),
-        (Place::Code, b"LocalVariableTypeTable") => (49, VARIABLES),
-        (Place::Class | Place::Field { .. } | Place::Method | Place::Component, b"Signature") => {
-            (49, Indices::Items(1))
-        }
-        (Place::Class, b"EnclosingMethod") => (49, Indices::Items(2)),
-        (Place::Class, b"BootstrapMethods") => (51, Indices::BootstrapMethods),
-        (Place::Class, b"NestHost") => (55, Indices::Items(1)),
-        (Place::Class, b"NestMembers") => (55, CLASSES),
-        (Place::Class, b"Record") => (60, Indices::Record),
-        (Place::Class, b"PermittedSubclasses") => (61, CLASSES),
-        _ => return None,
+    // By place first: most attributes are those of code and of methods.
+    let (since, indices) = match place {
+        Place::Code => match name {
+            b"LocalVariableTable" => (0, VARIABLES),
+            b"LocalVariableTypeTable" => (49, VARIABLES),
+            _ => return None,
+        },
+        Place::Method => match name {
+            b"Exceptions" => (0, CLASSES),
+            b"Signature" => (49, Indices::Items(1)),
+            _ => return None,
+        },
+        Place::Field { is_static } => match name {
+            b"ConstantValue" if is_static => (0, Indices::Items(1)),
+            b"Signature" => (49, Indices::Items(1)),
+            _ => return None,
+        },
+        Place::Component => match name {
+            b"Signature" => (49, Indices::Items(1)),
+            _ => return None,
+        },
+        Place::Class => match name {
+            b"SourceFile" => (0, Indices::Items(1)),
+            b"InnerClasses" => (0, Indices::Rows { width: 4, places: &[0, 1, 2] }),
+            b"Signature" => (49, Indices::Items(1)),
+            b"EnclosingMethod" => (49, Indices::Items(2)),
+            b"BootstrapMethods" => (51, Indices::BootstrapMethods),
+            b"NestHost" => (55, Indices::Items(1)),
+            b"NestMembers" => (55, CLASSES),
+            b"Record" => (60, Indices::Record),
+            b"PermittedSubclasses" => (61, CLASSES),
+            _ => return None,
+        },
     };
     (major >= since).then_some(indices)
 }
@@ -76,14 +92,14 @@ impl<'a> Check<'a> {
         Self { pool: &class.pool, count: class.pool.count(), major: class.major_version }
     }
 
-    /// Whether a structure around the methods names a constant behind the end of the pool. `methods_end`: where the methods end.
+    /// Whether a structure around the methods names a constant behind the end of the pool. `attributes`: those of the class.
     ///
     /// # Errors
     /// A structure that cannot be walked.
     pub(super) fn around_methods(
         &self,
         class: &ClassFile<'_>,
-        methods_end: usize,
+        attributes: Attributes<'_>,
     ) -> Result<bool, ClassError> {
         if self.out(self.pool.highest_reference())
             || self.out(class.this_class)
@@ -102,8 +118,7 @@ impl<'a> Check<'a> {
                 return Ok(true);
             }
         }
-        let (start, count) = class.finish_check(methods_end)?;
-        self.attributes(Place::Class, Attributes::new(class.bytes, start, count))
+        self.attributes(Place::Class, attributes)
     }
 
     #[inline]
@@ -123,19 +138,18 @@ impl<'a> Check<'a> {
     /// Whether an attribute with this name does. The content of Code is judged piece by piece.
     #[inline]
     pub(super) fn attribute(&self, place: Place, name: &[u8], attribute: &Attribute<'_>) -> bool {
+        let indices = indices(place, self.major, name);
         // What is cut off is refused before and after.
-        self.out(attribute.name_index) || self.info(place, name, attribute.info).unwrap_or(false)
+        self.out(attribute.name_index)
+            || indices.is_some_and(|indices| self.leads_out(indices, attribute.info).unwrap_or(false))
     }
 
-    fn info(&self, place: Place, name: &[u8], info: &[u8]) -> Result<bool, ClassError> {
+    fn leads_out(&self, indices: Indices, info: &[u8]) -> Result<bool, ClassError> {
         let r = &mut Reader::new(info, 0, "attribute_info");
-        match indices(place, self.major, name) {
-            None => Ok(false),
-            Some(Indices::Items(items)) => {
-                Ok(r.take(items * 2)?.chunks_exact(2).any(|item| self.out(u2(item, 0))))
-            }
-            Some(Indices::Rows { width, places }) => self.rows(r, width, places),
-            Some(Indices::BootstrapMethods) => {
+        match indices {
+            Indices::Items(items) => Ok(r.take(items * 2)?.chunks_exact(2).any(|item| self.out(u2(item, 0)))),
+            Indices::Rows { width, places } => self.rows(r, width, places),
+            Indices::BootstrapMethods => {
                 for _ in 0..r.u2()? {
                     let method = r.u2()?;
                     if self.out(method) || self.rows(r, 1, &[0])? {
@@ -144,7 +158,7 @@ impl<'a> Check<'a> {
                 }
                 Ok(false)
             }
-            Some(Indices::Record) => self.record(r),
+            Indices::Record => self.record(r),
         }
     }
 
@@ -152,6 +166,10 @@ impl<'a> Check<'a> {
     fn rows(&self, r: &mut Reader<'_>, width: usize, places: &[usize]) -> Result<bool, ClassError> {
         let count = usize::from(r.u2()?);
         let rows = r.take(count * width * 2)?;
+        // The tables of local variables are long: their shape is known when this is compiled.
+        if width == 5 && places == [2, 3] {
+            return Ok(rows.chunks_exact(10).any(|row| self.out(u2(row, 4).max(u2(row, 6)))));
+        }
         Ok(rows.chunks_exact(width * 2).any(|row| places.iter().any(|place| self.out(u2(row, place * 2)))))
     }
 
@@ -165,7 +183,8 @@ impl<'a> Check<'a> {
             for _ in 0..attributes {
                 let (name, length) = (r.u2()?, r.u4()?);
                 let info = r.take(length as usize)?;
-                if self.out(name) || self.info(Place::Component, self.pool.utf8_or_empty(name), info)? {
+                let indices = indices(Place::Component, self.major, self.pool.utf8_or_empty(name));
+                if self.out(name) || indices.map_or(Ok(false), |indices| self.leads_out(indices, info))? {
                     return Ok(true);
                 }
             }

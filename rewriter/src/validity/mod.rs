@@ -13,8 +13,9 @@ mod constant_indices;
 pub(crate) mod locals;
 mod stack_depth;
 
-use crate::class_file::{Attribute, ClassFile, CodeAttribute};
+use crate::class_file::{Attribute, Attributes, ClassFile, CodeAttribute};
 use crate::code::Reason;
+use crate::code::code_scan::CodeScan;
 use crate::error::ClassError;
 use constant_indices::{Check, Place};
 use stack_depth::StackDepth;
@@ -42,18 +43,20 @@ impl Validity {
         self.leads_out |= check.out(name_index) || check.out(descriptor_index);
     }
 
-    /// An attribute of a method, with its name. `code`: what it holds, if it is a Code attribute that can be read.
+    /// An attribute of a method, with its name. `code`: what it holds, if it is a Code attribute that can be read. Its code is decoded into
+    /// `scan` then, unless enough is known of the class: the outcome of that.
     pub(crate) fn attribute(
         &mut self,
         class: &ClassFile<'_>,
         name: &[u8],
         attribute: &Attribute<'_>,
         code: Option<&CodeAttribute<'_>>,
-    ) {
+        scan: &mut CodeScan,
+    ) -> Option<Result<(), Reason>> {
         let check = Check::new(class);
         self.leads_out |= check.attribute(Place::Method, name, attribute);
         // What cannot be read is refused before and after.
-        let Some(code) = code.filter(|_| !self.leads_out) else { return };
+        let code = code.filter(|_| !self.leads_out)?;
         self.leads_out = code.exception_table.iter().any(|handler| check.out(handler.catch_type));
         let mut frames = None;
         let mut attributes = code.attributes.clone();
@@ -64,21 +67,24 @@ impl Validity {
                 frames = Some(attribute.info);
             }
         }
-        if self.fault.is_none() {
-            self.fault = self.depth.refusal(code, frames, class.major_version, &class.pool);
+        if self.fault.is_some() {
+            return None;
         }
+        let (scanned, fault) = self.depth.judge(code, frames, class.major_version, &class.pool, scan);
+        self.fault = fault;
+        Some(scanned)
     }
 
-    /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `methods_end`: where they end.
+    /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `attributes`: those of the class.
     ///
     /// # Errors
     /// A structure that cannot be walked.
     pub(crate) fn finish(
         &self,
         class: &ClassFile<'_>,
-        methods_end: usize,
+        attributes: Attributes<'_>,
     ) -> Result<Option<Reason>, ClassError> {
-        let leads_out = self.leads_out || Check::new(class).around_methods(class, methods_end)?;
+        let leads_out = self.leads_out || Check::new(class).around_methods(class, attributes)?;
         Ok(if leads_out { Some(Reason::BadConstantIndex) } else { self.fault })
     }
 
@@ -88,6 +94,7 @@ impl Validity {
     /// A structure that cannot be walked.
     pub(crate) fn refusal(class: &ClassFile<'_>) -> Result<Option<Reason>, ClassError> {
         let mut this = Self::default();
+        let mut scan = CodeScan::default();
         this.begin_class(class);
         let mut methods = class.methods();
         while let Some(method) = methods.next()? {
@@ -96,9 +103,9 @@ impl Validity {
             while let Some(attribute) = attributes.next()? {
                 let name = class.pool.utf8_or_empty(attribute.name_index);
                 let code = if name == b"Code" { CodeAttribute::parse(&attribute).ok() } else { None };
-                this.attribute(class, name, &attribute, code.as_ref());
+                this.attribute(class, name, &attribute, code.as_ref(), &mut scan);
             }
         }
-        this.finish(class, methods.position())
+        this.finish(class, class.attributes_behind(methods.position())?)
     }
 }

@@ -6,12 +6,12 @@
 //! nothing is known to lead to is not judged.
 
 use crate::class_file::descriptor::{field_slots, method_slots};
-use crate::class_file::instruction::targets;
-use crate::class_file::instruction::{Instruction, Instructions, length_at, u2};
-use crate::class_file::opcode::{self, INFO, OPEN, OPERANDS, Operands, POPS, PUSHES};
+use crate::class_file::instruction::{Instruction, Instructions, targets, u2};
+use crate::class_file::opcode::{self, INFO, Info, OPERANDS, Operands, POPS, PUSHES};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, version};
 use crate::code::Reason;
+use crate::code::code_scan::{CodeScan, Follow};
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
 const FRAMES_DECIDE: u16 = 51;
@@ -21,19 +21,6 @@ const MOST_PASSES: usize = 8;
 const UNKNOWN: u32 = u32::MAX;
 /// In [`StackDepth::effects`]: no field and no method.
 const NONE: u32 = u32::MAX - 1;
-
-/// How the pass treats an opcode.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Plain,
-    /// The effect depends on the field or method that the operand names.
-    Member,
-    /// The operand names a constant: one byte, two bytes.
-    Constant1,
-    Constant2,
-    /// Everything else, and what may end the flow.
-    Other,
-}
 
 /// Whether a code array can be decoded, has no subroutine, and every branch and handler leads to an instruction. Where that is not so, the method
 /// is left by itself.
@@ -49,41 +36,6 @@ fn is_sound(code: &CodeAttribute<'_>) -> bool {
         && code.exception_table.iter().all(|handler| is_instruction(i64::from(handler.handler_pc)))
 }
 
-/// What the pass needs of an opcode, side by side.
-#[derive(Clone, Copy)]
-struct Step {
-    kind: Kind,
-    /// In bytes; 0 if it varies.
-    length: u8,
-    pops: u8,
-    pushes: u8,
-}
-
-const STEPS: [Step; 256] = {
-    let mut steps = [Step { kind: Kind::Other, length: 0, pops: 0, pushes: 0 }; 256];
-    let mut op = 0;
-    while op < 256 {
-        let kind =
-            match OPERANDS[op] {
-                Operands::Constant1 => Kind::Constant1,
-                Operands::Constant2 | Operands::InvokeInterface | Operands::InvokeDynamic => {
-                    if POPS[op] == OPEN { Kind::Member } else { Kind::Constant2 }
-                }
-                Operands::None | Operands::Byte | Operands::Short | Operands::Local | Operands::Increment => {
-                    if opcode::is_end_of_flow(op as u8) {
-                        Kind::Other
-                    } else {
-                        Kind::Plain
-                    }
-                }
-                _ => Kind::Other,
-            };
-        steps[op] = Step { kind, length: INFO[op].0, pops: POPS[op], pushes: PUSHES[op] };
-        op += 1;
-    }
-    steps
-};
-
 /// A buffer that is used for one method after the other.
 #[derive(Debug, Default)]
 pub(super) struct StackDepth {
@@ -91,8 +43,6 @@ pub(super) struct StackDepth {
     known: Vec<(u32, u32)>,
     /// Depths at targets of branches, on top of `known`.
     reached: Vec<(u32, u32)>,
-    /// The verifier asks for a frame somewhere in the method in work: at a handler, at the target of a branch, or behind the end of a flow.
-    needs_frames: bool,
     /// By constant, for members and descriptors: slots of the parameters, and in the upper half of the result or field.
     effects: Vec<u32>,
 }
@@ -103,56 +53,50 @@ impl StackDepth {
         self.effects.resize(usize::from(pool.count()), UNKNOWN);
     }
 
-    /// Why the JVM refuses the method, if it does for one of these reasons. `frames`: the `info` of its StackMapTable.
-    pub(super) fn refusal(
+    /// Decodes the code of a method into `scan`: whether that can be done, and why the JVM refuses the method, if it does for one of these
+    /// reasons. `frames`: the `info` of its StackMapTable.
+    pub(super) fn judge(
         &mut self,
         code: &CodeAttribute<'_>,
         frames: Option<&[u8]>,
         major: u16,
         pool: &ConstantPool<'_>,
-    ) -> Option<Reason> {
+        scan: &mut CodeScan,
+    ) -> (Result<(), Reason>, Option<Reason>) {
         let max = u32::from(code.max_stack);
         let follows = major < FRAMES_DECIDE;
         self.known.clear();
         let table = frames.filter(|_| major >= version::FIRST_WITH_FRAMES);
         // What cannot be read is refused before and after.
-        if let Some(mut frames) = table.and_then(|info| Frames::new(info).ok()) {
-            while let Ok(Some(frame)) = frames.next() {
-                let mut depth = 0;
-                for item in types(frame.stack) {
-                    depth +=
-                        1 + u32::from(matches!(item[0], verification_type::LONG | verification_type::DOUBLE));
-                }
-                let out = |item: &[u8]| item[0] == verification_type::OBJECT && u2(item, 1) >= pool.count();
-                if types(frame.stack).chain(types(frame.locals)).any(out) {
-                    // HotSpot may find another fault first, and ask the old verifier.
-                    return Some(if follows { Reason::BadStackMap } else { Reason::BadConstantIndex });
-                }
-                if !follows {
-                    if depth > max {
-                        return Some(Reason::BadMaxStack);
-                    }
-                    self.known.push((frame.pc as u32, depth));
-                }
-            }
+        let refusal = table.and_then(|info| Frames::new(info).ok()).and_then(|frames| {
+            // HotSpot may find another fault first, and ask the old verifier.
+            let out = if follows { Reason::BadStackMap } else { Reason::BadConstantIndex };
+            self.note_frames(frames, (!follows).then_some(max), pool.count(), out)
+        });
+        if let Some(reason) = refusal {
+            return (scan.decode(code.code), Some(reason));
         }
         if !follows {
-            self.needs_frames = code.exception_table.iter().next().is_some();
-            if let Err(reason) = self.pass(code.code, max, pool, false) {
-                return Some(reason);
+            let (scanned, walk) = self.pass(code.code, max, pool, false, scan);
+            let needs_frames = walk.needs_frames || !code.exception_table.is_empty();
+            if walk.refusal.is_some() {
+                return (scanned, walk.refusal);
             }
             // A JVM that does not verify (`-Xverify:none`) takes such a class; but from Java 25 on it verifies what an agent has changed.
-            let is_missing = frames.is_none() && self.needs_frames && is_sound(code);
-            return is_missing.then_some(Reason::MissingStackMap);
+            let is_missing = frames.is_none() && needs_frames && is_sound(code);
+            return (scanned, is_missing.then_some(Reason::MissingStackMap));
         }
         self.known.extend(code.exception_table.iter().map(|handler| (u32::from(handler.handler_pc), 1)));
+        let mut scanned = Ok(());
         for _ in 0..MOST_PASSES {
             self.known.sort_unstable();
             self.known.dedup_by_key(|(pc, _)| *pc);
             let before = self.known.len();
             self.reached.clear();
-            if let Err(reason) = self.pass(code.code, max, pool, true) {
-                return Some(reason);
+            let (decoded, walk) = self.pass(code.code, max, pool, true, scan);
+            scanned = decoded;
+            if walk.refusal.is_some() {
+                return (scanned, walk.refusal);
             }
             self.known.append(&mut self.reached);
             self.known.sort_unstable();
@@ -161,92 +105,157 @@ impl StackDepth {
                 break;
             }
         }
+        (scanned, None)
+    }
+
+    /// Notes how deep the stack is at each frame. A refusal: a frame is deeper than `max`, if that is asked for, or names a constant behind
+    /// `count` of them, for which the reason is `out`. Without `max` no depth is noted.
+    fn note_frames(
+        &mut self,
+        mut frames: Frames<'_>,
+        max: Option<u32>,
+        count: u16,
+        out: Reason,
+    ) -> Option<Reason> {
+        let is_out = |item: &[u8]| item[0] == verification_type::OBJECT && u2(item, 1) >= count;
+        while let Ok(Some(frame)) = frames.next() {
+            let mut depth = 0;
+            if !frame.stack.is_empty() {
+                for item in types(frame.stack) {
+                    depth +=
+                        1 + u32::from(matches!(item[0], verification_type::LONG | verification_type::DOUBLE));
+                }
+                if types(frame.stack).any(is_out) {
+                    return Some(out);
+                }
+            }
+            if !frame.locals.is_empty() && types(frame.locals).any(is_out) {
+                return Some(out);
+            }
+            if let Some(max) = max {
+                if depth > max {
+                    return Some(Reason::BadMaxStack);
+                }
+                self.known.push((frame.pc as u32, depth));
+            }
+        }
         None
     }
 
     /// Goes through the code once; `follows`: notes the depths at targets of branches.
-    fn pass(&mut self, code: &[u8], max: u32, pool: &ConstantPool<'_>, follows: bool) -> Result<(), Reason> {
-        let count = usize::from(pool.count());
-        let mut known = 0;
-        let mut next = self.known.first().map_or(u32::MAX, |at| at.0);
-        let mut depth = Some(0u32);
-        let mut pc = 0;
-        let mut last = opcode::NOP;
-        while pc < code.len() {
-            while next as usize <= pc {
-                if next as usize == pc {
-                    depth = Some(self.known[known].1);
-                }
-                known += 1;
-                next = self.known.get(known).map_or(u32::MAX, |at| at.0);
-            }
-            let op = code[pc];
-            let step = STEPS[usize::from(op)];
-            let length = match usize::from(step.length) {
-                0 => length_at(code, pc).unwrap_or(usize::MAX),
-                length => length,
-            };
-            // Code that cannot be decoded is refused before and after.
-            let Some(bytes) = code.get(pc..pc.saturating_add(length)) else { return Ok(()) };
-            let (mut pops, mut pushes) = (u32::from(step.pops), u32::from(step.pushes));
-            let mut ends = false;
-            match step.kind {
-                Kind::Plain => {}
-                Kind::Constant1 if usize::from(bytes[1]) < count => {}
-                Kind::Constant2 if usize::from(u2(bytes, 1)) < count => {}
-                Kind::Constant1 | Kind::Constant2 => return Err(Reason::BadConstantIndex),
-                Kind::Member => match self.effect(bytes, pool)? {
-                    Some(effect) => (pops, pushes) = effect,
-                    // No field and no method: refused before and after.
-                    None => return Ok(()),
-                },
-                Kind::Other => {
-                    self.needs_frames |= match OPERANDS[usize::from(op)] {
-                        Operands::None => pc + length < code.len(),
-                        Operands::MultiArray | Operands::Wide => false,
-                        _ => true,
-                    };
-                    ends = opcode::is_end_of_flow(op) || (op == opcode::WIDE && bytes[1] == opcode::RET);
-                    if op == opcode::WIDE {
-                        (pops, pushes) = (
-                            u32::from(POPS[usize::from(bytes[1])]),
-                            u32::from(PUSHES[usize::from(bytes[1])]),
-                        );
-                    } else if op == opcode::MULTIANEWARRAY {
-                        if usize::from(u2(bytes, 1)) >= count {
-                            return Err(Reason::BadConstantIndex);
-                        }
-                        (pops, pushes) = (u32::from(bytes[3]), 1);
-                    }
-                }
-            }
-            if let Some(now) = depth {
-                let after = now.saturating_sub(pops) + pushes;
-                if after > max {
-                    return Err(Reason::BadMaxStack);
-                }
-                if follows {
-                    let targets = targets(code, pc).filter_map(|target| u32::try_from(target).ok());
-                    self.reached.extend(targets.map(|target| (target, after)));
-                }
-                // The subroutine takes its return address away.
-                let is_jsr = matches!(op, opcode::JSR | opcode::JSR_W);
-                depth = if is_jsr { depth } else { (!ends).then_some(after) };
-            }
-            last = op;
-            pc += length;
+    fn pass<'w>(
+        &'w mut self,
+        code: &[u8],
+        max: u32,
+        pool: &'w ConstantPool<'w>,
+        follows: bool,
+        scan: &mut CodeScan,
+    ) -> (Result<(), Reason>, Verdict) {
+        let walk = Walk {
+            known: &self.known,
+            next: self.known.first().map_or(usize::MAX, |at| at.0 as usize),
+            depth: 0,
+            floor: 0,
+            max: max as i32,
+            pool,
+            count: usize::from(pool.count()),
+            effects: &mut self.effects,
+            reached: follows.then_some(&mut self.reached),
+            needs_frames: false,
+            refusal: None,
+            is_over: false,
+        };
+        let (scanned, mut walk) = scan.decode_with(code, walk);
+        // A subroutine need not return.
+        let is_jsr = |pc: usize| {
+            matches!(code[pc], opcode::JSR | opcode::JSR_W)
+                && pc + usize::from(INFO[usize::from(code[pc])].length) == code.len()
+        };
+        let falls_off =
+            walk.floor != UNREACHED && !scan.branches.last().is_some_and(|pc| is_jsr(*pc as usize));
+        if scanned.is_ok() && falls_off {
+            walk.refuse(Reason::BadCode);
         }
-        // A subroutine need not return; what is behind no instruction at all is not rewritten either.
-        let falls_off = depth.is_some() && !matches!(last, opcode::JSR | opcode::JSR_W) && !code.is_empty();
-        if falls_off { Err(Reason::BadCode) } else { Ok(()) }
+        let Walk { refusal, needs_frames, .. } = walk;
+        (scanned, Verdict { refusal, needs_frames })
+    }
+}
+
+/// What a pass has found.
+struct Verdict {
+    refusal: Option<Reason>,
+    /// The verifier asks for a frame somewhere: at the target of a branch, or behind the end of a flow.
+    needs_frames: bool,
+}
+
+/// [`floor`](Walk::floor) where nothing is known to lead.
+const UNREACHED: i32 = i32::MIN / 2;
+
+/// One pass over a method.
+struct Walk<'w> {
+    /// From the next one on.
+    known: &'w [(u32, u32)],
+    /// Its pc.
+    next: usize,
+    depth: i32,
+    /// The depth of an empty stack, from which nothing can be taken; [`UNREACHED`]: the depth says nothing.
+    floor: i32,
+    max: i32,
+    pool: &'w ConstantPool<'w>,
+    count: usize,
+    effects: &'w mut [u32],
+    /// Where the depths at targets of branches are noted, if they are.
+    reached: Option<&'w mut Vec<(u32, u32)>>,
+    needs_frames: bool,
+    refusal: Option<Reason>,
+    /// There is a refusal, or something that is refused before and after.
+    is_over: bool,
+}
+
+impl Walk<'_> {
+    /// The first fault counts.
+    #[cold]
+    fn refuse(&mut self, reason: Reason) {
+        if !self.is_over {
+            self.refusal = Some(reason);
+        }
+        self.is_over = true;
     }
 
-    /// What stands in [`effects`](Self::effects) for a member. Many have the same descriptor, for which it is kept as well.
-    fn slots(&mut self, index: u16, pool: &ConstantPool<'_>) -> Option<u32> {
-        let descriptor = pool.descriptor_of(index).ok()?;
+    fn arrive(&mut self, pc: usize) {
+        while let Some((&(at, depth), rest)) = self.known.split_first()
+            && at as usize <= pc
+        {
+            if at as usize == pc {
+                (self.depth, self.floor) = (depth as i32, 0);
+            }
+            self.known = rest;
+        }
+        self.next = self.known.first().map_or(usize::MAX, |at| at.0 as usize);
+    }
+
+    #[inline(always)]
+    fn take_and_put(&mut self, pops: u32, pushes: u32) {
+        // Where nothing leads, it stays too low to matter: a code array has less than 65,536 instructions, and none puts more than two.
+        self.depth = (self.depth - pops as i32).max(self.floor) + pushes as i32;
+        if self.depth > self.max {
+            self.refuse(Reason::BadMaxStack);
+        }
+    }
+
+    /// Slots that a member's parameters take, and in the upper half its result or field. Many have the same descriptor, for which it is kept as well.
+    #[inline(never)]
+    fn look_up(&mut self, index: u16) -> u32 {
+        let effect = self.slots(index).unwrap_or(NONE);
+        self.effects[usize::from(index)] = effect;
+        effect
+    }
+
+    fn slots(&mut self, index: u16) -> Option<u32> {
+        let descriptor = self.pool.descriptor_of(index).ok()?;
         let known = self.effects.get_mut(usize::from(descriptor))?;
         if *known == UNKNOWN {
-            let text = pool.utf8(descriptor).ok()?;
+            let text = self.pool.utf8(descriptor).ok()?;
             let slots = match text.first() {
                 Some(b'(') => method_slots(text),
                 _ => field_slots(text).map(|(width, _)| (0, width)),
@@ -256,26 +265,131 @@ impl StackDepth {
         }
         Some(*known)
     }
+}
 
-    /// Slots that the instruction takes and puts; `None` if it names no field and no method.
-    fn effect(&mut self, bytes: &[u8], pool: &ConstantPool<'_>) -> Result<Option<(u32, u32)>, Reason> {
-        let index = u2(bytes, 1);
-        let mut known = *self.effects.get(usize::from(index)).ok_or(Reason::BadConstantIndex)?;
-        if known == UNKNOWN {
-            known = self.slots(index, pool).unwrap_or(NONE);
-            self.effects[usize::from(index)] = known;
+impl Follow for Walk<'_> {
+    #[inline(always)]
+    fn at(&mut self, pc: usize) {
+        if self.next <= pc {
+            self.arrive(pc);
         }
-        if known == NONE {
-            return Ok(None);
+    }
+
+    #[inline(always)]
+    fn moves(&mut self, pops: u8, pushes: u8) {
+        self.take_and_put(u32::from(pops), u32::from(pushes));
+    }
+
+    #[inline(always)]
+    fn constant(&mut self, index: u16) {
+        if usize::from(index) >= self.count {
+            self.refuse(Reason::BadConstantIndex);
         }
-        let (parameters, result) = (known & 0xffff, known >> 16);
-        Ok(Some(match bytes[0] {
+    }
+
+    #[inline(always)]
+    fn member(&mut self, opcode: u8, index: u16) {
+        let Some(&known) = self.effects.get(usize::from(index)) else {
+            return self.refuse(Reason::BadConstantIndex);
+        };
+        let effect = if known == UNKNOWN { self.look_up(index) } else { known };
+        if effect == NONE {
+            // No field and no method: refused before and after.
+            self.is_over = true;
+            return;
+        }
+        let (parameters, result) = (effect & 0xffff, effect >> 16);
+        let (pops, pushes) = match opcode {
             opcode::GETSTATIC => (0, result),
             opcode::PUTSTATIC => (result, 0),
             opcode::GETFIELD => (1, result),
             opcode::PUTFIELD => (1 + result, 0),
             opcode::INVOKESTATIC | opcode::INVOKEDYNAMIC => (parameters, result),
             _ => (parameters + 1, result),
-        }))
+        };
+        self.take_and_put(pops, pushes);
+    }
+
+    #[inline]
+    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: Info) {
+        if self.is_over {
+            return;
+        }
+        let op = code[pc];
+        self.needs_frames |= match OPERANDS[usize::from(op)] {
+            Operands::None => pc + length < code.len(),
+            Operands::Wide => false,
+            _ => true,
+        };
+        let (mut ends, mut moves) = (opcode::is_end_of_flow(op), (info.pops, info.pushes));
+        if op == opcode::WIDE {
+            let widened = code[pc + 1];
+            ends = widened == opcode::RET;
+            moves = (POPS[usize::from(widened)], PUSHES[usize::from(widened)]);
+        }
+        let before = self.depth;
+        self.moves(moves.0, moves.1);
+        if let Some(reached) = self.reached.as_deref_mut()
+            && self.floor != UNREACHED
+        {
+            let targets = targets(code, pc).filter_map(|target| u32::try_from(target).ok());
+            reached.extend(targets.map(|target| (target, self.depth as u32)));
+        }
+        if matches!(op, opcode::JSR | opcode::JSR_W) {
+            // The subroutine takes its return address away.
+            self.depth = before;
+        }
+        if ends {
+            (self.depth, self.floor) = (UNREACHED, UNREACHED);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_file::Attributes;
+    use crate::class_file::exception_table::ExceptionTable;
+    use crate::code::testing::Assembly;
+
+    /// Of a method without frames in a class file of version 49, with two slots.
+    fn refusal(text: &str) -> Option<Reason> {
+        refusal_of(&Assembly::of(text))
+    }
+
+    fn refusal_of(assembly: &Assembly) -> Option<Reason> {
+        let class = assembly.class();
+        let pool = Assembly::pool(&class);
+        let code = CodeAttribute {
+            offset: 0,
+            max_stack: 2,
+            max_locals: 0,
+            code_offset: 0,
+            code: &assembly.code,
+            exception_table: ExceptionTable::new(&[]),
+            attributes: Attributes::new(&[], 0, 0),
+        };
+        let mut depth = StackDepth::default();
+        depth.begin_class(&pool);
+        depth.judge(&code, None, 49, &pool, &mut CodeScan::default()).1
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_behind_a_member_that_is_none() {
+        let around = |member: &str| format!("l: iconst_0; pop; {member}; iconst_0; iconst_0; goto l");
+        assert_eq!(refusal(&around("invokestatic A.m:()V")), Some(Reason::BadMaxStack));
+        assert_eq!(refusal(&around("invokestatic A.m:(v)V")), None);
+        assert_eq!(refusal("invokestatic A.m:(v)V; iconst_0; iconst_0; iconst_0"), None);
+        assert_eq!(refusal("nop; iconst_0; iconst_0; iconst_0; return"), Some(Reason::BadMaxStack));
+    }
+
+    #[test]
+    fn code_that_nothing_leads_to_has_no_depth() {
+        assert_eq!(refusal("return; iconst_0; iconst_0; iconst_0; return"), None);
+        // Nor is it counted down until it overflows.
+        let call = format!("invokestatic A.m:({})V", "J".repeat(30_000));
+        let mut assembly = Assembly::of(&call);
+        assembly.code = [&[opcode::RETURN], &assembly.code.repeat(20_000)[..], &[opcode::RETURN]].concat();
+        assert_eq!(refusal_of(&assembly), None);
     }
 }

@@ -72,7 +72,7 @@ impl ClassRewriter {
     /// found room in there.
     fn wrap(&mut self, large: &Large<'_>) -> Result<bool, Reason> {
         let Large { old, descriptor_index, request, .. } = large;
-        let OldMethod { class, method, attribute, code } = old;
+        let OldMethod { class, method, attribute, code, .. } = old;
         let count = self.bodies_count.checked_add(1).ok_or(Reason::MethodTooLarge)?;
         class.methods_count().checked_add(count).ok_or(Reason::MethodTooLarge)?;
         let suffix = &self.names.get_or_insert_with(|| Names::of(&class.pool)).suffix;
@@ -90,7 +90,7 @@ impl ClassRewriter {
         let outer = Request { transforms, regions: &[], own_calls: None, ..*request };
         let (calls, appender) = (&mut self.calls, &mut self.appender);
         let code = CodeAttribute::parse(&wrapper).ok();
-        let wrapper = OldMethod { attribute: wrapper, code: code.as_ref(), ..*old };
+        let wrapper = OldMethod { attribute: wrapper, code: code.as_ref(), scanned: None, ..*old };
         self.method.rewrite(&wrapper, &outer, calls, appender, &mut self.methods)?;
 
         let flags = ACC_PRIVATE | ACC_SYNTHETIC | method.access_flags & (ACC_STATIC | ACC_STRICT);
@@ -101,6 +101,7 @@ impl ClassRewriter {
         let transforms = Transforms { method_events: false, ..request.transforms };
         let inner = Request { transforms, is_remote: false, ..*request };
         let (length, mark) = (self.bodies.len(), appender.mark());
+        let old = &OldMethod { scanned: None, ..*old };
         let result = self.method.rewrite(old, &inner, calls, appender, &mut self.bodies);
         self.bodies_count = count;
         match result {

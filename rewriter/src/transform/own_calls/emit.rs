@@ -14,9 +14,8 @@ struct Run(Vec<Snippet>);
 
 impl Run {
     fn add(&mut self, snippet: Snippet) {
-        let bytes = snippet.as_slice();
         match self.0.last_mut() {
-            Some(last) if last.has_room(bytes.len()) => *last = last.with(bytes),
+            Some(last) if last.has_room(snippet.length()) => *last = last.then(snippet),
             _ => self.0.push(snippet),
         }
     }
