@@ -9,6 +9,9 @@ const NO_METHOD: &[u8] = b"(stacks)";
 /// The largest id map that is read from a profile, in bytes.
 const LARGEST_MAP: usize = 1 << 30;
 
+/// Class, name and descriptor of a method.
+type Named = (Vec<u8>, Vec<u8>, Vec<u8>);
+
 /// What a recording has of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
@@ -30,7 +33,7 @@ pub(super) struct Frames {
 impl Frames {
     /// `copy`: of the runtime, whose methods the recording has.
     pub(super) fn new(recorded: &Profile, copy: u32, sampled: &Profile) -> Frames {
-        let mut known: HashMap<(Vec<u8>, Vec<u8>, Vec<u8>), Frame> = HashMap::default();
+        let mut known: HashMap<Named, Frame> = HashMap::default();
         let mut last = 0;
         for entry in maps(recorded, Some(copy)).iter().flat_map(IdMap::iter) {
             let (method, id) = (entry.method, entry.id);
