@@ -292,7 +292,12 @@ impl Follow for Walk<'_> {
         let Some(&known) = self.effects.get(usize::from(index)) else {
             return self.refuse(Reason::BadConstantIndex);
         };
-        let effect = if known == UNKNOWN { self.look_up(index) } else { known };
+        let effect = match known {
+            // What nobody asks for is not looked up.
+            UNKNOWN if self.is_over => return,
+            UNKNOWN => self.look_up(index),
+            known => known,
+        };
         if effect == NONE {
             // No field and no method: refused before and after.
             self.is_over = true;
@@ -358,6 +363,11 @@ mod tests {
     }
 
     fn refusal_of(assembly: &Assembly) -> Option<Reason> {
+        judged(assembly).0
+    }
+
+    /// What comes of it, and how many members and descriptors were looked up that are some.
+    fn judged(assembly: &Assembly) -> (Option<Reason>, usize) {
         let class = assembly.class();
         let pool = Assembly::pool(&class);
         let code = CodeAttribute {
@@ -371,7 +381,8 @@ mod tests {
         };
         let mut depth = StackDepth::default();
         depth.begin_class(&pool);
-        depth.judge(&code, None, 49, &pool, &mut CodeScan::default()).1
+        let (_, refusal) = depth.judge(&code, None, 49, &pool, &mut CodeScan::default());
+        (refusal, depth.effects.iter().filter(|effect| ![UNKNOWN, NONE].contains(effect)).count())
     }
 
     #[test]
@@ -381,6 +392,13 @@ mod tests {
         assert_eq!(refusal(&around("invokestatic A.m:(v)V")), None);
         assert_eq!(refusal("invokestatic A.m:(v)V; iconst_0; iconst_0; iconst_0"), None);
         assert_eq!(refusal("nop; iconst_0; iconst_0; iconst_0; return"), Some(Reason::BadMaxStack));
+    }
+
+    #[test]
+    fn members_behind_one_that_is_none_are_not_looked_up() {
+        let looked_up = |text: &str| judged(&Assembly::of(text)).1;
+        assert_eq!(looked_up("invokestatic A.m:()V; getstatic A.f:J; pop2; return"), 4);
+        assert_eq!(looked_up("invokestatic A.m:(v)V; getstatic A.f:J; pop2; return"), 0);
     }
 
     #[test]
