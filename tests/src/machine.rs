@@ -118,6 +118,12 @@ impl Jdk {
         if name != "java" {
             command.args(SHORT_RUN.map(|flag| format!("-J{flag}")));
         }
+        // What `tests/run` has made of the default kit's; a virtual machine leaves an archive that is not its own.
+        if let ("javac", Some(archive)) = (name, std::env::var_os("INSTRUMENT_TEST_JAVAC_ARCHIVE")) {
+            let is_default = Jdk::default_kit().is_ok_and(|default| default.home == self.home);
+            command
+                .args(is_default.then(|| format!("-J-XX:SharedArchiveFile={}", archive.to_string_lossy())));
+        }
         command
     }
 

@@ -323,8 +323,9 @@ fn ensure_some(theirs: &BTreeMap<String, u64>, ours: &BTreeMap<String, u64>) {
 
 #[test]
 fn many_objects_and_many_loaders() -> Result<()> {
-    for jre in jre::ends()? {
-        let outcome = dumped(&jre, &["-Xcheck:jni", "-Xmx1g"], &["Known", "500000", "6000"])?;
+    let ends = jre::ends()?;
+    for jre in if Corpus::full() { &ends[..] } else { &ends[ends.len() - 1..] } {
+        let outcome = dumped(jre, &["-Xcheck:jni", "-Xmx1g"], &["Known", "500000", "6000"])?;
         let counts = Read::of(&dump_of(&outcome), "")?.counts();
         assert_eq!(counts["Known$Node"], 501_005, "Java {}", jre.version);
         assert_eq!(counts["java.net.URLClassLoader"], 6000, "Java {}", jre.version);
