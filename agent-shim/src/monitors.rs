@@ -120,7 +120,7 @@ fn begin(jni: Jni<'_>, owners: Owners) -> Result<(), String> {
     let mut granted = owners;
     if owners != Owners::Off
         && (jvmti.add_capabilities(&[Capability::GetMonitorInfo]).is_err()
-            || !jni.register_question(MONITORS_CLASS, "owner", owner))
+            || !jni.register_question("instrument/runtime/Owners", "owner", owner))
     {
         say(format_args!("this JVM does not say who owns a monitor: owners are not recorded"));
         granted = Owners::Off;
@@ -182,7 +182,7 @@ impl Monitors {
             jvmti,
             lock_owner: owner_field(jvmti, jni),
             now,
-            start: method(MONITORS_CLASS, "start", "(I)Z")?,
+            start: method(recorder::CLASS, "startMonitors", "(I)Z")?,
             begin: method(MONITORS_CLASS, "begin", "(ILjava/lang/Object;IIJJ)V")?,
             end: method(MONITORS_CLASS, "end", "(IZ)V")?,
             finish: method(MONITORS_CLASS, "finish", "(I)V")?,

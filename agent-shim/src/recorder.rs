@@ -47,6 +47,9 @@ pub(crate) struct OpenCall {
     pub(crate) apart: bool,
 }
 
+/// The class of the recorder that the agent calls.
+pub(crate) const CLASS: &str = "instrument/runtime/Agent";
+
 /// The recorder, once its class can be called.
 pub(crate) struct Recorder {
     id_map: StaticMethod,
@@ -76,7 +79,6 @@ impl Recorder {
     /// Finds the class, and gives it its clock, if there is one that begins with this pair. `samples`: what the profile says of the sampler,
     /// if there is one.
     pub(crate) fn find(jni: Jni<'_>, clock: Option<Pair>, samples: Option<&str>) -> Option<Recorder> {
-        const CLASS: &str = "instrument/runtime/Agent";
         if let Some(first) = clock
             && jni.register_clock("instrument/runtime/Clock", "ticks", clock::ticks)
             && let Some(lines) = clock::settle(first)

@@ -12,7 +12,7 @@ public final class Inside {
         for (int id : ids) {
             roots[id >> 6] |= 1L << id;
         }
-        ThreadState.roots = roots;
+        Recording.roots = roots;
     }
 
     public static boolean enterLink(int link) {
@@ -63,9 +63,9 @@ public final class Inside {
         } else if (state instanceof CountsState) {
             Words words = (Words) field(state, "words").get(state);
             long at = (Long) top - 8;
-            long frame = Words.get(words, at);
+            long frame = Memory.get(words, at);
             ProfilerRuntime.methodExit(id);
-            Words.put(words, at, frame);
+            Memory.put(words, at, frame);
         } else {
             Words words = (Words) field(state, "words").get(state);
             int at = (Integer) top - 2;
@@ -79,7 +79,7 @@ public final class Inside {
 
     private static void die(ThreadState state) {
         try {
-            ProfilerRuntime.failed(state, new ThreadDeath());
+            CurrentThread.failed(state, new ThreadDeath());
         } catch (ThreadDeath e) {
             return;
         }
@@ -105,7 +105,7 @@ public final class Inside {
     }
 
     private static ThreadState state() {
-        ThreadState state = ProfilerRuntime.current();
-        return state != null ? state : ProfilerRuntime.newState();
+        ThreadState state = CurrentThread.current();
+        return state != null ? state : CurrentThread.newState();
     }
 }

@@ -7,7 +7,7 @@ public final class PropertyOrder {
 
     public static void main(String[] args) throws Exception {
         System.setProperty("instrument.out", args[0]);
-        ProfileFile file = new ProfileFile(new Settings());
+        ProfileFile file = new ProfileFile(new Settings(), Host.pid());
         Region[] regions = new Region[TIMES];
         for (int i = 0; i < TIMES; i++) {
             regions[i] = file.allocate(LENGTH);
@@ -15,7 +15,7 @@ public final class PropertyOrder {
         }
         for (int i = 0; i < TIMES; i++) {
             StringBuilder text = new StringBuilder();
-            Host.line(text, "order", Integer.toString(i));
+            ProfileFile.line(text, "order", Integer.toString(i));
             while (text.length() + Format.HEADER < LENGTH) {
                 text.append('\n');
             }

@@ -2,11 +2,11 @@
 //! the things that only the virtual machine can tell: sizes, what it makes itself, collections, and which objects are gone.
 //!
 //! 1. [`claim`]: before anything else, its capabilities.
-//! 2. [`register`]: at VM_INIT, before the recorder begins, the native methods of `HeapEvents`.
+//! 2. [`register`]: at VM_INIT, before the recorder begins, the native methods of `HeapAgent`.
 //! 3. [`begin`]: events are turned on, `java.lang.Object` is rewritten, and the early wrappers are told to pass their calls on.
 //! 4. With `heap=objects` Java code hands every new object to [`made`], once, with primitives: it takes the next number, which is
 //!    the object's tag and the place of its record (kind 14 of the profile). What the virtual machine makes by itself
-//!    (VMObjectAlloc) goes the same way, over `HeapEvents`; whatever is seen twice has its tag already.
+//!    (VMObjectAlloc) goes the same way, over `Agent`; whatever is seen twice has its tag already.
 //! 5. Frees and collections come where nothing may be called; they only write into records that are there.
 //! 6. [`end`]: since 17 frees are posted late; to turn the event off brings those that are left.
 //!
@@ -34,6 +34,7 @@ use crate::jvmti::{
     Capability, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object, StaticMethod, Value,
 };
 use crate::options;
+use crate::recorder;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
 pub(crate) use coverage::Coverage;
@@ -44,12 +45,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::time::Duration;
 
-const CLASS: &str = "instrument/runtime/HeapEvents";
+/// What has the native methods.
+const CLASS: &str = "instrument/runtime/HeapAgent";
 
 /// The class whose constructor every other one calls.
 pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 
-// Bits of what `made` gives, as `HeapEvents` has them.
+// Bits of what `made` gives, as `HeapAgent` has them.
 const KNOWN: i32 = 1;
 const NO_ROOM: i32 = 2;
 const WANTS_OBJECTS: i32 = 4;
@@ -223,8 +225,8 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
         jni.register_natives(&registered, &natives).then_some(())?;
         jni.call_with_bytes(&registered, &[]).then_some(())?;
         Some(Java {
-            begin: jni.static_method(CLASS, "begin", "([B)V")?,
-            made: jni.static_method(CLASS, "made", "(Ljava/lang/Object;)V")?,
+            begin: jni.static_method(recorder::CLASS, "heapBegins", "([B)V")?,
+            made: jni.static_method(recorder::CLASS, "made", "(Ljava/lang/Object;)V")?,
         })
     };
     java().is_some_and(|java| heap.java.set(java).is_ok())
@@ -257,7 +259,7 @@ pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
         }
     }
     if let Some(kept) = kept {
-        let before = jni.static_method(CLASS, "before", "(Ljava/lang/Object;)V");
+        let before = jni.static_method(recorder::CLASS, "madeBefore", "(Ljava/lang/Object;)V");
         if !before.is_some_and(|before| jni.call(&before, &[Value::Object(&jni.object(kept))])) {
             say(format_args!("objects of start-up are not recorded: the runtime failed"));
         }

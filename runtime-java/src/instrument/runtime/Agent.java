@@ -16,12 +16,8 @@ final class Agent {
     /** Held while pieces are written, by threads that are not inside the runtime otherwise. */
     private static final Object WRITING = new Object();
     private static volatile ProfileFile file;
-    /** Lines KEY=VALUE: what is inserted where, the names of the code regions, and what of the heap is recorded. Null: there is no agent. */
-    static volatile String regions;
     /** The properties that are set because the agent was told so. */
     private static final ArrayList<String> GIVEN = new ArrayList<String>();
-    /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
-    static boolean present;
 
     private Agent() {}
 
@@ -32,7 +28,7 @@ final class Agent {
 
     /** The agent's sampler is registered: what it says of it, as lines of KEY=VALUE. */
     static void samples(byte[] lines) throws UnsupportedEncodingException {
-        Samples.registered(new String(lines, "UTF-8"));
+        Settings.agentSampler = new String(lines, "UTF-8");
     }
 
     /**
@@ -40,11 +36,12 @@ final class Agent {
      * class is rewritten yet: a probe must not find the recorder half initialised because it was called from there.
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
-        if (Session.isOver()) {
+        if (Recording.isOver()) {
             Session.begin();
+            renew();
         }
-        ProfilerRuntime.current();
-        present = true;
+        CurrentThread.current();
+        Settings.underAgent = true;
         String text = new String(lines, "UTF-8");
         StringBuilder names = new StringBuilder();
         for (int start = 0, end; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
@@ -58,7 +55,7 @@ final class Agent {
                 GIVEN.add("instrument." + key);
             }
         }
-        regions = names.toString();
+        Settings.agentLines = names.toString();
     }
 
     /**
@@ -66,14 +63,14 @@ final class Agent {
      * array as the others do, and looks at nothing in it.
      */
     static void begin(byte[] nothing) {
-        ThreadState state = ProfilerRuntime.newState();
+        ThreadState state = CurrentThread.newState();
         if (state == null) {
             return;
         }
         int mode = state.mode;
         state.mode = ThreadState.BUSY;
         try {
-            Threads.start();
+            Recorder.get().start();
         } finally {
             state.mode = mode;
         }
@@ -83,24 +80,25 @@ final class Agent {
 
     /** The thread that answers them. */
     static Thread thread() {
-        Thread thread = Lifetime.thread(null);
+        Thread thread = OwnThreads.thread(null);
         thread.setName("instrument ctl");
         return thread;
     }
 
     /** That thread has begun. */
     static void began() {
-        ProfilerRuntime.leaveOut();
+        CurrentThread.leaveOut();
     }
 
     /** Pauses or resumes recording. */
     static void pause(boolean on) {
         Pauses.set(on);
+        Samples.followPauses();
     }
 
     /** Writes that the process lives, and which threads ended. */
     static void beat() {
-        ProfileFile profile = Threads.file;
+        ProfileFile profile = Recording.file;
         if (profile != null) {
             profile.clock(Format.BEAT);
             Threads.markEnded();
@@ -109,31 +107,31 @@ final class Agent {
 
     /** Where the profile is; nothing: it was not begun. */
     static byte[] profile() throws UnsupportedEncodingException {
-        ProfileFile profile = Threads.file;
+        ProfileFile profile = Recording.file;
         return profile == null ? new byte[0] : profile.path().getBytes("UTF-8");
     }
 
     /** Why the profile was not begun; nothing: it was. */
     static byte[] refusal() throws UnsupportedEncodingException {
-        String refusal = Threads.refusal;
+        String refusal = Recording.refusal;
         return refusal == null ? new byte[0] : refusal.getBytes("UTF-8");
     }
 
     /** What can be told of the recording, as lines of KEY=VALUE, escaped as properties are. */
     static byte[] status() throws UnsupportedEncodingException {
         StringBuilder text = new StringBuilder();
-        Settings settings = Threads.settings;
-        ProfileFile profile = Threads.file;
+        Settings settings = Recording.settings;
+        ProfileFile profile = Recording.file;
         if (settings != null) {
             text.append(Host.properties(settings));
         }
         if (profile != null) {
-            Host.line(text, "file", profile.path());
-            Host.line(text, "threads", Integer.toString(Threads.attached()));
+            ProfileFile.line(text, "file", profile.path());
+            ProfileFile.line(text, "threads", Integer.toString(Threads.attached()));
         }
-        Host.line(text, "recording", Pauses.isAsked() ? "paused" : "on");
-        Host.line(text, "pauses", Integer.toString(Pauses.count()));
-        Host.line(text, "paused.ns", Long.toString(Pauses.ns(Clock.now())));
+        ProfileFile.line(text, "recording", Pauses.isAsked() ? "paused" : "on");
+        ProfileFile.line(text, "pauses", Integer.toString(Pauses.count()));
+        ProfileFile.line(text, "paused.ns", Long.toString(Pauses.ns(Clock.now())));
         return text.toString().getBytes("UTF-8");
     }
 
@@ -144,7 +142,7 @@ final class Agent {
 
     /** The recording ends, and the program goes on. No class has probes any more. Looks at nothing in the array. */
     static void stop(byte[] nothing) {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state != null) {
             state.mode = ThreadState.OFF;
         }
@@ -156,13 +154,13 @@ final class Agent {
     }
 
     /** Another recording begins. */
-    static void renew() {
+    private static void renew() {
         synchronized (PIECES) {
             waiting = new byte[64][];
             count = 0;
         }
         file = null;
-        regions = null;
+        Settings.agentLines = null;
         Entered.renew();
     }
 
@@ -191,9 +189,9 @@ final class Agent {
         if (file == null) {
             return;
         }
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state == null) {
-            state = ProfilerRuntime.newState();
+            state = CurrentThread.newState();
         }
         // A thread inside the runtime may be writing to the file at this moment; the next piece takes this one along.
         if (state == null || state.mode == ThreadState.BUSY) {
@@ -313,5 +311,70 @@ final class Agent {
                 }
             }
         }
+    }
+
+    // ---- objects ----
+
+    /** The virtual machine is initialised, the constructor of java.lang.Object rewritten: from here on objects are recorded. */
+    static void heapBegins(byte[] nothing) {
+        ThreadState state = CurrentThread.fresh();
+        int mode = state.mode;
+        state.mode = ThreadState.BUSY;
+        try {
+            if (Recording.file == null) {
+                return;
+            }
+            HeapProxy.biographies = HeapEvents.prepare();
+        } finally {
+            state.mode = mode;
+        }
+        HeapProxy.JVMInit();
+    }
+
+    /** The objects of an array were made before, in this order; null stands behind the last one. */
+    static void madeBefore(Object objects) {
+        Object[] array = (Object[]) objects;
+        if (array[array.length - 1] != null) {
+            Log.say("start-up made more than " + array.length + " objects: the rest of them is not recorded");
+        }
+        for (int i = 0; i < array.length && array[i] != null; i++) {
+            HeapProxy.ObjectAlloc(array[i]);
+            array[i] = null;
+        }
+    }
+
+    /** The virtual machine has made an object. */
+    static void made(Object object) {
+        ThreadState state = CurrentThread.fresh();
+        if (state == null || state == LocalState.nowhere) {
+            return;
+        }
+        // To record one may make others, which are not recorded.
+        boolean within = state.byMachine;
+        state.byMachine = true;
+        try {
+            HeapProxy.ObjectAlloc(object);
+        } finally {
+            state.byMachine = within;
+        }
+    }
+
+    // ---- monitors ----
+
+    /** Waits are recorded, from now on, once for a recording; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
+    static boolean startMonitors(int owners) {
+        if (Recording.file == null) {
+            return false;
+        }
+        Owners.mode = owners;
+        Scribe.start();
+        JavaThreads.on = true;
+        // Every thread is to be known.
+        Gate.count(1);
+        Monitors.warmUp();
+        Parks.parking(null);
+        Parks.parked();
+        Monitors.forget();
+        return true;
     }
 }

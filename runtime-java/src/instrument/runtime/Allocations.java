@@ -95,14 +95,14 @@ final class Allocations {
     private int add(ThreadState owner, long key) {
         int at = Format.HEADER_WORDS + recordWords * used;
         if (region == null) {
-            Region fresh = Threads.file.allocate(FIRST);
+            Region fresh = Recording.file.allocate(FIRST);
             if (fresh == null) {
                 return 0;
             }
             publish(owner, fresh);
         } else if (at + recordWords > region.length >> 3) {
             Region old = region;
-            Region larger = old.length > 1 << 29 ? null : Threads.file.allocate(old.length * 2);
+            Region larger = old.length > 1 << 29 ? null : Recording.file.allocate(old.length * 2);
             if (larger == null) {
                 return 0;
             }
@@ -110,7 +110,7 @@ final class Allocations {
                 larger.put(i, old.get(i));
             }
             publish(owner, larger);
-            Threads.file.release(old);
+            Recording.file.release(old);
         }
         if (keys == null || 2 * (used + 1) > keys.length) {
             long[] larger = new long[keys == null ? 32 : 2 * keys.length];
@@ -160,7 +160,7 @@ final class Allocations {
                 return false;
             }
             for (int word = 1; word < recordWords; word++) {
-                Journal.move(sum, target.region, to + word, region.get(at + word), region, at + word);
+                Journal.move(sum.header, target.region, to + word, region.get(at + word), region, at + word);
             }
         }
         return true;
@@ -168,7 +168,7 @@ final class Allocations {
 
     void release() {
         if (region != null) {
-            Threads.file.release(region);
+            Recording.file.release(region);
         }
     }
 }

@@ -20,11 +20,11 @@ public final class Boundaries {
     public static int enter(String name) {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
-            if (state == null || Threads.settings.record == Settings.COUNTS || Threads.settings.record == Settings.OFF) {
+            if (state == null || Recording.settings.record == Settings.COUNTS || Recording.settings.record == Settings.OFF) {
                 return 0;
             }
             if (state.mode == ThreadState.NEW && !state.isPaused()) {
@@ -48,7 +48,7 @@ public final class Boundaries {
         } catch (StackOverflowError e) {
             return 0;
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
             return 0;
         }
     }
@@ -57,20 +57,20 @@ public final class Boundaries {
     public static void leave(int link) {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             if (link != 0 && state != null) {
                 LinkFrames.leave(state, link);
             }
         } catch (StackOverflowError e) {
             // The part stays open until an outer frame closes it as unclosed.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
     /** Where the profile of this process is; null: nothing is recorded. */
     public static String profile() {
-        ProfileFile file = Threads.file;
+        ProfileFile file = Recording.file;
         return file == null ? null : file.path();
     }
 
@@ -90,8 +90,8 @@ public final class Boundaries {
                 if (known != 0) {
                     LINKS.put(name, known);
                     StringBuilder text = new StringBuilder();
-                    Host.line(text, "boundary." + known, name);
-                    Threads.file.write(Format.PROPERTIES, text.toString());
+                    ProfileFile.line(text, "boundary." + known, name);
+                    Recording.file.write(Format.PROPERTIES, text.toString());
                 }
             }
             return known == null ? 0 : known;

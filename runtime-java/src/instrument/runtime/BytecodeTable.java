@@ -34,9 +34,9 @@ final class BytecodeTable {
         return true;
     }
 
-    /** Adds to a sum that is made if it is not there; false: there is no room. */
-    boolean addNew(ThreadState owner, int key, long count) {
-        return add(key, count) || insert(owner, key) && add(key, count);
+    /** Adds to a sum that is made if it is not there; false: there is no room. The thread's header and number are given. */
+    boolean addNew(Region header, int ordinal, int key, long count) {
+        return add(key, count) || insert(header, ordinal, key) && add(key, count);
     }
 
     /** Where a key is looked for first: a number below that of the slots. */
@@ -44,8 +44,8 @@ final class BytecodeTable {
         return (int) ((key * 0x9E3779B9 & 0xffffffffL) * slots >>> 32);
     }
 
-    private boolean insert(ThreadState owner, int key) {
-        if (2 * (used + 1) > slots && !grow(owner)) {
+    private boolean insert(Region header, int ordinal, int key) {
+        if (2 * (used + 1) > slots && !grow(header, ordinal)) {
             return false;
         }
         words.put(slotOf(words, first, slots, key), key);
@@ -62,10 +62,10 @@ final class BytecodeTable {
         return first + SLOT_WORDS * slot;
     }
 
-    private boolean grow(ThreadState owner) {
+    private boolean grow(Region header, int ordinal) {
         Region old = region;
         int length = old == null ? Format.HEADER + 8 * SLOT_WORDS * FIRST_SLOTS : 2 * old.length;
-        Region larger = old != null && old.length > 1 << 29 ? null : Threads.file.allocate(length);
+        Region larger = old != null && old.length > 1 << 29 ? null : Recording.file.allocate(length);
         if (larger == null) {
             return false;
         }
@@ -79,31 +79,30 @@ final class BytecodeTable {
                 larger.words.put(at + 1, words.get(first + SLOT_WORDS * i + 1));
             }
         }
-        larger.publish(Format.BYTECODES, owner.ordinal);
-        owner.header.put(Format.BYTECODES_AT, larger.fileOffset);
+        larger.publish(Format.BYTECODES, ordinal);
+        header.put(Format.BYTECODES_AT, larger.fileOffset);
         region = larger;
         words = larger.words;
         first = newFirst;
         slots = newSlots;
         if (old != null) {
-            Threads.file.release(old);
+            Recording.file.release(old);
         }
         return true;
     }
 
-    /** Moves everything into the table of the ended threads. {@code nodes} says what keys are there; null: the same. False: there was no room. */
-    boolean foldInto(ThreadState sum, IntTable nodes) {
-        BytecodeTable target = sum.bytecodes;
+    /** Moves everything into the table of the ended threads, whose header and number are given. {@code nodes} says what keys are there; null: the same. False: there was no room. */
+    boolean foldInto(BytecodeTable target, Region header, int ordinal, IntTable nodes) {
         for (int i = 0; i < slots; i++) {
             int at = first + SLOT_WORDS * i;
             int key = (int) words.get(at);
             if (key != 0) {
                 int to = nodes == null ? key : nodes.get(key);
-                if (!target.addNew(sum, to, 0)) {
+                if (!target.addNew(header, ordinal, to, 0)) {
                     return false;
                 }
                 int word = slotOf(target.words, target.first, target.slots, to) + 1 - target.region.base;
-                Journal.move(sum, target.region, word, words.get(at + 1), region, at + 1 - region.base);
+                Journal.move(header, target.region, word, words.get(at + 1), region, at + 1 - region.base);
             }
         }
         return true;
@@ -111,7 +110,7 @@ final class BytecodeTable {
 
     void release() {
         if (region != null) {
-            Threads.file.release(region);
+            Recording.file.release(region);
         }
     }
 }

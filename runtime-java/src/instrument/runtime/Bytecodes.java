@@ -23,9 +23,9 @@ public final class Bytecodes {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = CurrentThread.current();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             if (state != null) {
                 if (!state.executed(id + 1, count)) {
@@ -38,7 +38,7 @@ public final class Bytecodes {
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -58,9 +58,9 @@ public final class Bytecodes {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = CurrentThread.current();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             if (state != null) {
                 if (!state.executed(id + 1, count)) {
@@ -73,7 +73,7 @@ public final class Bytecodes {
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -84,14 +84,14 @@ public final class Bytecodes {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = CurrentThread.current();
             if (state != null && !state.executed(id + 1 | 0x80000000, count)) {
                 addSlowly(state, id, id + 1 | 0x80000000, count, null);
             }
         } catch (StackOverflowError e) {
             // Not a single call from here. These instructions are not counted.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -108,7 +108,7 @@ public final class Bytecodes {
                 at--;
             }
             if (at >= 0) {
-                room = state.bytecodes.addNew(state, state.consumerOf(state.frame(at)), count);
+                room = state.bytecodes.addNew(state.header, state.ordinal, state.consumerOf(state.frame(at)), count);
             }
         } finally {
             if (state.mode == ThreadState.BUSY) {

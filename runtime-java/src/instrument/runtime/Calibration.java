@@ -86,8 +86,8 @@ final class Calibration {
      */
     static void end(ProfileFile file, Settings settings) {
         long budget = budget(settings);
-        long most = Threads.hasRemoteCalls ? budget : LONGER * budget;
-        int patience = Threads.hasRemoteCalls || hasEnough() ? PATIENCE : MORE_PATIENCE;
+        long most = Recording.hasRemoteCalls ? budget : LONGER * budget;
+        int patience = Recording.hasRemoteCalls || hasEnough() ? PATIENCE : MORE_PATIENCE;
         run(file, settings, "end", Math.max(budget, Math.min(most, file.age() / PART_OF_LIFE)), patience);
     }
 
@@ -113,11 +113,11 @@ final class Calibration {
         scratch.tryOut();
         // Stays open: the thread is inside, whatever the root methods of the program are.
         SlowPath.enter(scratch, CalibrationCalls.OUTERMOST, 0, null);
-        ProfilerRuntime.onTrial(scratch);
+        CurrentThread.onTrial(scratch);
         try {
             found = measure(scratch, settings, phase, budget, Clock.now() + patience * budget);
         } finally {
-            ProfilerRuntime.onTrial(null);
+            CurrentThread.onTrial(null);
             // Another thread may have moved it to another place: there it is nobody's from now on.
             scratch.disown();
             scratch.release();
@@ -144,7 +144,7 @@ final class Calibration {
         // Where somebody waits, the best that there is soon.
         long stable = budget > budget(settings) ? Math.max(time / 4, Math.min(STABLE, time / 2)) : time / 4;
         // See end().
-        long longest = Threads.hasRemoteCalls ? time : Math.max(time, LATE * budget(settings) * 7 / 10);
+        long longest = Recording.hasRemoteCalls ? time : Math.max(time, LATE * budget(settings) * 7 / 10);
         CalibrationRounds.run(scratch, all, rare, LEAST_ROUNDS, longest, stable, end);
         Calibration found = new Calibration(all, rare);
         if (found.rounds == 0) {
@@ -156,12 +156,12 @@ final class Calibration {
             best = found;
             found.figures(text, "");
             found.more(text, settings);
-            Host.line(text, "calibration.rounds.least", Integer.toString(LEAST_ROUNDS));
+            ProfileFile.line(text, "calibration.rounds.least", Integer.toString(LEAST_ROUNDS));
         }
         found.untimed(text);
         long single = budget(settings);
-        Host.line(text, "calibration.clock", decimal(CalibrationRounds.clock(single / 10)));
-        Host.line(text, "calibration.allocation", decimal(CalibrationRounds.allocation(single * 2 / 10)));
+        ProfileFile.line(text, "calibration.clock", decimal(CalibrationRounds.clock(single / 10)));
+        ProfileFile.line(text, "calibration.allocation", decimal(CalibrationRounds.allocation(single * 2 / 10)));
         return text.toString();
     }
 
@@ -174,10 +174,10 @@ final class Calibration {
 
     private void figures(StringBuilder text, String phase) {
         String key = "calibration." + phase;
-        Host.line(text, key + "inner", decimal(inner));
-        Host.line(text, key + "outer", decimal(cost - inner));
-        Host.line(text, key + "spread", decimal(all.spread()));
-        Host.line(text, key + "rounds", Integer.toString(rounds));
+        ProfileFile.line(text, key + "inner", decimal(inner));
+        ProfileFile.line(text, key + "outer", decimal(cost - inner));
+        ProfileFile.line(text, key + "spread", decimal(all.spread()));
+        ProfileFile.line(text, key + "rounds", Integer.toString(rounds));
     }
 
     /** The cost of a call that is not timed, if it is better known than before, or less than what was found before. */
@@ -191,13 +191,13 @@ final class Calibration {
         if (counts ? leastUntimed < 0 || (longer == hasLonger ? untimed < leastUntimed : longer) : best == this) {
             leastUntimed = counts ? untimed : leastUntimed;
             hasLonger = longer;
-            Host.line(text, "calibration.inner.untimed", "0");
-            Host.line(text, "calibration.outer.untimed", decimal(untimed));
-            Host.line(text, "calibration.call", decimal(rare[0].plain()));
+            ProfileFile.line(text, "calibration.inner.untimed", "0");
+            ProfileFile.line(text, "calibration.outer.untimed", decimal(untimed));
+            ProfileFile.line(text, "calibration.call", decimal(rare[0].plain()));
             for (int i = 1; longer && i < rare.length; i++) {
                 String kind = LONGER_CALLS[i - 1];
-                Host.line(text, "calibration.outer.untimed" + kind, decimal(untimed(rare[i])));
-                Host.line(text, "calibration.call" + kind, decimal(rare[i].plain()));
+                ProfileFile.line(text, "calibration.outer.untimed" + kind, decimal(untimed(rare[i])));
+                ProfileFile.line(text, "calibration.call" + kind, decimal(rare[i].plain()));
             }
         }
     }
@@ -212,8 +212,8 @@ final class Calibration {
         if (settings.cpu) {
             // No other thread had the processor in the rounds that count: a pair takes as much CPU time as time.
             double cpu = within(all.innerCpu());
-            Host.line(text, "calibration.cpu.inner", decimal(cpu));
-            Host.line(text, "calibration.cpu.outer", decimal(cost - cpu));
+            ProfileFile.line(text, "calibration.cpu.inner", decimal(cpu));
+            ProfileFile.line(text, "calibration.cpu.outer", decimal(cost - cpu));
         }
     }
 

@@ -8,8 +8,6 @@ package instrument.runtime;
  * beside that of the program, so the cost of a probe depends on it. The same code does both, since compilers take their time for each.
  */
 final class CalibrationCalls {
-    /** The id of the method that calls the others; what it is charged with is not counted. */
-    static final int CALLER = 0;
     /** The id of the method that is open around all rounds: whatever depends on the outermost frame is not measured. */
     static final int OUTERMOST = 5;
 

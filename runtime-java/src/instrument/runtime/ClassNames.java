@@ -46,7 +46,7 @@ final class ClassNames extends ClassValue<Object> {
     static Entry of(Object object) {
         Entry entry = of(object.getClass());
         if (entry.size == ObjectSizes.TO_BE_ASKED) {
-            entry.size = HeapEvents.size(object);
+            entry.size = HeapAgent.size(object);
         }
         return entry;
     }
@@ -72,11 +72,11 @@ final class ClassNames extends ClassValue<Object> {
 
     @Override
     protected Object computeValue(Class<?> type) {
-        return Copy.held(entry(type));
+        return Copy.held(entry(type), null);
     }
 
     private Entry entry(Class<?> type) {
-        if (HeapEvents.here && !HeapEvents.follows(type.getTypeName())) {
+        if (HeapAgent.here && !HeapAgent.follows(type.getTypeName())) {
             return new Entry(type, 0, 0);
         }
         // Without a lock: the program's class loaders may be called.
@@ -89,7 +89,7 @@ final class ClassNames extends ClassValue<Object> {
         byte[] name = text.getBytes(Charset.forName("UTF-8"));
         int length = 8 + (name.length + 7 & -8);
         if (region == null || used + length > region.length) {
-            Region fresh = Threads.file.allocate(Math.max(REGION, Format.HEADER + length));
+            Region fresh = Recording.file.allocate(Math.max(REGION, Format.HEADER + length));
             if (fresh == null) {
                 // The class stays without a name; the file has said that it is incomplete.
                 return ++next;

@@ -11,7 +11,7 @@ final class Clones extends ClassValue<Boolean> {
         ThreadState state = null;
         int mode = ThreadState.OFF;
         try {
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             if (state != null) {
                 // What the look-up makes is not the program's.
                 mode = state.mode;

@@ -47,11 +47,17 @@ final class Connection {
         return number;
     }
 
+    /** It has no number so far, and is a connection of which something is known. */
+    boolean isNew() {
+        return calls == 0 && side != 0;
+    }
+
+    void number(int number) {
+        this.number = number;
+    }
+
     /** One more call goes over it; which one it is, from 1. Only one thread has a connection at a time. */
     int count() {
-        if (calls == 0 && side != 0) {
-            number = Connections.record(this);
-        }
         return ++calls;
     }
 

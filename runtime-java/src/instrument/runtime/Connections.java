@@ -103,13 +103,21 @@ final class Connections {
         }
     }
 
+    /** One more call goes over a connection, which comes into the file with its first one; which call it is, from 1. */
+    static int count(Connection connection) {
+        if (connection.isNew()) {
+            connection.number(record(connection));
+        }
+        return connection.count();
+    }
+
     /** Writes a connection into the file; returns its number, 0: there is no room. */
-    static synchronized int record(Connection connection) {
+    private static synchronized int record(Connection connection) {
         if (full) {
             return 0;
         }
         if (last % IN_CHUNK == 0) {
-            Region fresh = Threads.file.allocate(CHUNK);
+            Region fresh = Recording.file.allocate(CHUNK);
             if (fresh == null) {
                 full = true;
                 return 0;

@@ -73,7 +73,7 @@ final class Contexts {
             return false;
         }
         if (last % IN_CHUNK == 0) {
-            Region fresh = Threads.file.allocate(CHUNK);
+            Region fresh = Recording.file.allocate(CHUNK);
             if (fresh == null) {
                 full = true;
                 return false;

@@ -15,7 +15,7 @@ final class Copy {
     static final boolean LASTS = lasts();
 
     /** What is held for those that may not. */
-    private static final Queue<Object> HELD = LASTS ? null : new ConcurrentLinkedQueue<Object>();
+    private static final Queue<Held> HELD = LASTS ? null : new ConcurrentLinkedQueue<Held>();
     /** Looked at for each one that comes: what belonged to threads that ended cannot pile up. */
     private static final int SWEEP = 2;
 
@@ -39,24 +39,36 @@ final class Copy {
         return true;
     }
 
-    /** What to keep, in a place that may outlive this copy, for an object that lives as long as the copy does. */
-    static Object held(Object value) {
+    /** What to keep, in a place that may outlive this copy, for an object that lives as long as the copy does, or as its thread. */
+    static Object held(Object value, Reference<Thread> owner) {
         if (LASTS || value == null) {
             return value;
         }
         for (int i = 0; i < SWEEP; i++) {
-            Object old = HELD.poll();
-            if (old != null && !isOver(old)) {
+            Held old = HELD.poll();
+            if (old != null && !old.isOver()) {
                 HELD.add(old);
             }
         }
-        HELD.add(value);
+        HELD.add(new Held(value, owner));
         return new WeakReference<Object>(value);
     }
 
-    private static boolean isOver(Object held) {
-        Thread thread = held instanceof ThreadState ? ((ThreadState) held).thread.get() : null;
-        return held instanceof ThreadState && (thread == null || !thread.isAlive());
+    /** An object, and the thread that it belongs to; null: it belongs to the copy. */
+    private static final class Held {
+        @SuppressWarnings("unused") // nothing else refers to it
+        private final Object value;
+        private final Reference<Thread> owner;
+
+        Held(Object value, Reference<Thread> owner) {
+            this.value = value;
+            this.owner = owner;
+        }
+
+        boolean isOver() {
+            Thread thread = owner == null ? null : owner.get();
+            return owner != null && (thread == null || !thread.isAlive());
+        }
     }
 
     /** The object that {@link #held} has been given. */

@@ -13,7 +13,7 @@ final class CpuClock {
     /** False: there is none, which is said. */
     static boolean start() {
         try {
-            JdkImage.readModules();
+            JdkModules.read();
             Access.open();
             return true;
         } catch (Throwable e) {

@@ -41,7 +41,7 @@ final class EndedThreads {
             }
         }
         if (others == null) {
-            ThreadState sum = Threads.newState(null);
+            ThreadState sum = Recorder.get().newState(null);
             others = sum.allocateRegions(Format.ENDED) ? sum : null;
         }
         return others;
@@ -72,8 +72,8 @@ final class EndedThreads {
     }
 
     private static ThreadState add(byte[] name, int link) {
-        ThreadState sum = Threads.newState(null);
-        sum.ordinal = Threads.nextOrdinal();
+        ThreadState sum = Recorder.get().newState(null);
+        sum.ordinal = ++Recording.threads;
         if (!sum.allocateRegions(Format.ENDED)) {
             return null;
         }

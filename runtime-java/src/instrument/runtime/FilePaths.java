@@ -16,13 +16,13 @@ final class FilePaths {
 
     private FilePaths() {}
 
-    static ValueNames.Value of(String form, Object path) {
+    static Value of(String form, Object path) {
         String text = text(path);
         return text == null ? ValueKind.FILE.unknown : ValueNames.of(ValueKind.FILE, form, text, "", 0);
     }
 
     /** What opens a file, by how it is opened: a mode, an array of options or a set of them. */
-    static ValueNames.Value opened(Object path, Object options) {
+    static Value opened(Object path, Object options) {
         return of(writes(options) ? WRITE : READ, path);
     }
 

@@ -108,12 +108,12 @@ public final class HandOver {
     private static boolean isRecorded() {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             return state != null && LinkFrames.canMake(state);
         } catch (StackOverflowError e) {
             return false;
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
             return false;
         }
     }
@@ -125,12 +125,12 @@ public final class HandOver {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.fresh();
-            return state == null ? 0 : LinkFrames.make(state, Links.HAND_OVER, null);
+            state = CurrentThread.fresh();
+            return state == null ? 0 : LinkFrames.make(state, Links.HAND_OVER);
         } catch (StackOverflowError e) {
             return 0;
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
             return 0;
         }
     }
@@ -149,15 +149,15 @@ public final class HandOver {
         final ThreadState enter() {
             ThreadState state = null;
             try {
-                state = ProfilerRuntime.fresh();
+                state = CurrentThread.fresh();
                 if (state == null) {
-                    state = ProfilerRuntime.newState();
+                    state = CurrentThread.newState();
                 }
                 return state != null && LinkFrames.enter(state, link) ? state : null;
             } catch (StackOverflowError e) {
                 return null;
             } catch (Throwable e) {
-                ProfilerRuntime.failed(state, e);
+                CurrentThread.failed(state, e);
                 return null;
             }
         }
@@ -171,7 +171,7 @@ public final class HandOver {
             } catch (StackOverflowError e) {
                 // The frame stays open until one beneath it closes.
             } catch (Throwable e) {
-                ProfilerRuntime.failed(state, e);
+                CurrentThread.failed(state, e);
             }
         }
 

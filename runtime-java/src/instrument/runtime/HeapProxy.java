@@ -65,19 +65,47 @@ public final class HeapProxy {
     private static void made(Object object) {
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = CurrentThread.current();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             if (state != null && (biographies || !state.allocateAgain(object))) {
-                SlowPath.allocated(state, object);
+                slowly(state, object);
             }
         } catch (StackOverflowError e) {
             if (state != null) {
                 state.missed++;
             }
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
+    }
+
+    /** An object that the fast path does not take. */
+    static void slowly(ThreadState known, Object object) {
+        ThreadState state = known.isOld() ? CurrentThread.renewed(known) : known;
+        if (state.isPaused() || !state.begin(0)) {
+            return;
+        }
+        boolean room;
+        try {
+            room = biographies && !begins(state, object) || state.allocate(object);
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = state.live;
+            }
+        }
+        if (!room) {
+            state.stop();
+            state.drop();
+        } else if (state.missed != 0) {
+            state.dropMissed();
+        }
+    }
+
+    /** Begins the biography of an object. False: it has one, or is not to have one. */
+    private static boolean begins(ThreadState state, Object object) {
+        ClassNames.Entry type = ClassNames.of(object);
+        return type.number != 0 && HeapEvents.begin(object, type, state);
     }
 }

@@ -49,40 +49,40 @@ final class Host {
     /** Lines of KEY=VALUE. A line break or backslash in a value is escaped. */
     static String properties(Settings settings) {
         StringBuilder text = new StringBuilder();
-        line(text, "java.vm.name", Privileged.property("java.vm.name"));
-        line(text, "java.vm.version", Privileged.property("java.vm.version"));
-        line(text, "java.version", Privileged.property("java.version"));
-        line(text, "os", Privileged.property("os.name") + " " + Privileged.property("os.version") + " " + Privileged.property("os.arch"));
-        line(text, "processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
-        line(text, "directory", Privileged.property("user.dir"));
-        line(text, "name", settings.called);
-        line(text, "labels", settings.labels);
-        line(text, "command", Privileged.property("sun.java.command"));
-        line(text, "start-class", startClass());
-        line(text, "host", hostName());
-        line(text, "record", settings.recorded());
-        line(text, "burst", settings.bursts());
+        ProfileFile.line(text, "java.vm.name", Privileged.property("java.vm.name"));
+        ProfileFile.line(text, "java.vm.version", Privileged.property("java.vm.version"));
+        ProfileFile.line(text, "java.version", Privileged.property("java.version"));
+        ProfileFile.line(text, "os", Privileged.property("os.name") + " " + Privileged.property("os.version") + " " + Privileged.property("os.arch"));
+        ProfileFile.line(text, "processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        ProfileFile.line(text, "directory", Privileged.property("user.dir"));
+        ProfileFile.line(text, "name", settings.called);
+        ProfileFile.line(text, "labels", settings.labels);
+        ProfileFile.line(text, "command", Privileged.property("sun.java.command"));
+        ProfileFile.line(text, "start-class", startClass());
+        ProfileFile.line(text, "host", hostName());
+        ProfileFile.line(text, "record", settings.recorded());
+        ProfileFile.line(text, "burst", settings.bursts());
         if (settings.record == Settings.TREE) {
-            line(text, "timing", settings.timing());
-            line(text, "limit.depth", Integer.toString(settings.depth));
-            line(text, "limit.contexts", Integer.toString(settings.contexts));
+            ProfileFile.line(text, "timing", settings.timing());
+            ProfileFile.line(text, "limit.depth", Integer.toString(settings.depth));
+            ProfileFile.line(text, "limit.contexts", Integer.toString(settings.contexts));
         }
         if (settings.limit != Long.MAX_VALUE) {
-            line(text, "limit.bytes", Long.toString(settings.limit));
+            ProfileFile.line(text, "limit.bytes", Long.toString(settings.limit));
         }
         if (settings.record != Settings.TRACE && settings.record != Settings.SAMPLES) {
-            line(text, "limit.threads", Integer.toString(settings.keptThreads));
+            ProfileFile.line(text, "limit.threads", Integer.toString(settings.keptThreads));
         }
         text.append(Clock.properties());
         if (settings.samples || settings.record == Settings.SAMPLES) {
             text.append(Samples.properties());
         }
-        line(text, "roots", settings.roots);
-        if (Agent.regions != null) {
-            text.append(Agent.regions);
+        ProfileFile.line(text, "roots", settings.roots);
+        if (Settings.agentLines != null) {
+            text.append(Settings.agentLines);
         }
         for (Map.Entry<String, String> region : regions().entrySet()) {
-            line(text, region.getKey(), region.getValue());
+            ProfileFile.line(text, region.getKey(), region.getValue());
         }
         return text.toString();
     }
@@ -124,7 +124,7 @@ final class Host {
                         String value = properties.getProperty(key);
                         if (key.startsWith("region.")) {
                             regions.put(key, value);
-                        } else if (key.equals("selection") && Agent.regions == null) {
+                        } else if (key.equals("selection") && Settings.agentLines == null) {
                             selections.add(value);
                         }
                     }
@@ -135,8 +135,8 @@ final class Host {
         } catch (Exception e) {
             Log.say("cannot read the names of the code regions: " + e);
         }
-        if (JdkImage.selection != null) {
-            selections.add(JdkImage.selection);
+        if (Settings.imageSelection != null) {
+            selections.add(Settings.imageSelection);
         }
         StringBuilder all = new StringBuilder();
         for (String selection : selections) {
@@ -153,13 +153,6 @@ final class Host {
         URLConnection connection = url.openConnection();
         connection.setUseCaches(false);
         return connection.getInputStream();
-    }
-
-    static void line(StringBuilder text, String key, String value) {
-        if (value != null) {
-            String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
-            text.append(key).append('=').append(escaped).append('\n');
-        }
     }
 
     /** Without the network: a look-up of our own address may take seconds. */
@@ -186,7 +179,6 @@ final class Host {
      * loader, so the caller holds no lock.
      */
     static void copyIdMaps(ProfileFile file) throws IOException {
-        Agent.opened(file);
         ClassLoader loader = Host.class.getClassLoader();
         Enumeration<URL> maps =
             loader == null ? ClassLoader.getSystemResources(ID_MAP) : loader.getResources(ID_MAP);

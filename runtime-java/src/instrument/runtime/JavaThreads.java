@@ -40,7 +40,7 @@ final class JavaThreads {
     /** A thread that was there before the recording. False: it is one of our own. */
     static boolean existing(Thread thread, int number) {
         try {
-            if (Lifetime.isOwn(thread)) {
+            if (OwnThreads.isOwn(thread)) {
                 return false;
             }
             synchronized (JavaThreads.class) {
@@ -54,28 +54,28 @@ final class JavaThreads {
             }
             ThreadState state = null;
             if (thread == Thread.currentThread()) {
-                state = ProfilerRuntime.fresh();
+                state = CurrentThread.fresh();
                 if (state != null) {
                     state.javaThread = number;
                 }
             }
             Scribe.leave(new Facts(thread, number, 0, 0, state));
         } catch (Throwable e) {
-            Threads.file.drop();
+            Recording.file.drop();
         }
         return true;
     }
 
     /** The current thread begins. False: it is one of our own. */
     static boolean started(Thread thread, int number) {
-        long clock = Monitors.now();
+        long clock = Clock.now();
         try {
-            if (Lifetime.isOwn(thread)) {
+            if (OwnThreads.isOwn(thread)) {
                 return false;
             }
-            ThreadState state = ProfilerRuntime.fresh();
+            ThreadState state = CurrentThread.fresh();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             if (state == null || state.mode == ThreadState.BUSY) {
                 return true;
@@ -85,20 +85,20 @@ final class JavaThreads {
             try {
                 state.javaThread = number;
                 if (!new Facts(thread, number, clock, ThreadLinks.starter(thread), state).write()) {
-                    Threads.file.drop();
+                    Recording.file.drop();
                 }
             } finally {
                 state.mode = mode;
             }
         } catch (Throwable e) {
-            Threads.file.drop();
+            Recording.file.drop();
         }
         return true;
     }
 
     /** The thread of a number ends. */
     static void ended(int number) {
-        long clock = Monitors.now();
+        long clock = Clock.now();
         try {
             synchronized (JavaThreads.class) {
                 Region chunk = chunk(number);
@@ -107,7 +107,7 @@ final class JavaThreads {
                 }
             }
         } catch (Throwable e) {
-            Threads.complain(e);
+            Recording.complain(e);
         }
     }
 
@@ -166,7 +166,7 @@ final class JavaThreads {
             chunks = java.util.Arrays.copyOf(chunks, Math.max(index + 1, 2 * chunks.length));
         }
         if (chunks[index] == null) {
-            Region fresh = Threads.file.allocate(CHUNK);
+            Region fresh = Recording.file.allocate(CHUNK);
             if (fresh == null) {
                 return null;
             }
@@ -174,15 +174,6 @@ final class JavaThreads {
             chunks[index] = fresh;
         }
         return chunks[index];
-    }
-
-    static boolean isVirtual(Thread thread) {
-        for (Class<?> type = thread.getClass(); type != null; type = type.getSuperclass()) {
-            if (type.getName().equals("java.lang.BaseVirtualThread")) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** A thread that was met before it had a region, or before we knew that it has one. */
@@ -215,7 +206,7 @@ final class JavaThreads {
             this.start = start;
             this.starter = starter;
             this.state = state;
-            flags = (thread.isDaemon() ? DAEMON : 0) | (isVirtual(thread) ? VIRTUAL : 0);
+            flags = (thread.isDaemon() ? DAEMON : 0) | (LocalState.isVirtual(thread) ? VIRTUAL : 0);
             names[0] = thread.getName();
             ThreadGroup group = thread.getThreadGroup();
             if (group != null) {
@@ -242,7 +233,7 @@ final class JavaThreads {
                 for (int i = 0; i < names.length; i++) {
                     // The name may take half of the room, the rest is shared.
                     int room = i == 0 ? (BYTES - TEXT) / 2 : (BYTES - TEXT - used) / (names.length - i);
-                    byte[] text = Threads.utf8(names[i] == null ? "" : names[i], room);
+                    byte[] text = Region.utf8(names[i] == null ? "" : names[i], room);
                     chunk.put(8 * at + TEXT + used, text, text.length);
                     lengths |= (long) text.length << 16 * i;
                     used += text.length;

@@ -8,15 +8,14 @@ final class Journal {
     private Journal() {}
 
     /** Adds a figure here and clears it there. */
-    static void move(ThreadState sums, Region target, int targetWord, long figure, Region source, int sourceWord) {
+    static void move(Region header, Region target, int targetWord, long figure, Region source, int sourceWord) {
         if (figure != 0) {
-            replace(sums, target, targetWord, target.get(targetWord) + figure, source, sourceWord);
+            replace(header, target, targetWord, target.get(targetWord) + figure, source, sourceWord);
         }
     }
 
     /** Writes a sum here and clears its part there. */
-    static void replace(ThreadState sums, Region target, int targetWord, long sum, Region source, int sourceWord) {
-        Region header = sums.header;
+    static void replace(Region header, Region target, int targetWord, long sum, Region source, int sourceWord) {
         header.put(Format.JOURNAL_TARGET, target.fileOffset + 8L * targetWord);
         header.put(Format.JOURNAL_VALUE, sum);
         header.put(Format.JOURNAL_SOURCE, source.fileOffset + 8L * sourceWord);

@@ -14,7 +14,7 @@ final class KnownObjects {
 
     private static final class Entry extends WeakReference<Object> {
         final int hash;
-        volatile ValueNames.Value value;
+        volatile Value value;
         /** It is what was added to a batch since that ran last. */
         volatile boolean isBatch;
         volatile Entry next;
@@ -26,7 +26,7 @@ final class KnownObjects {
     }
 
     /** What a statement runs; a batch is over then. */
-    static ValueNames.Value value(Object statement, boolean isBatch) {
+    static Value value(Object statement, boolean isBatch) {
         Entry entry = find(table, statement);
         if (entry == null) {
             // The table may have been replaced meanwhile.
@@ -34,7 +34,7 @@ final class KnownObjects {
                 entry = find(table, statement);
             }
         }
-        ValueNames.Value value = entry == null ? null : entry.value;
+        Value value = entry == null ? null : entry.value;
         if (value == null) {
             return ValueKind.SQL.unknown;
         }
@@ -59,7 +59,7 @@ final class KnownObjects {
     }
 
     /** A statement was prepared, or one was added to its batch. */
-    static void put(Object statement, ValueNames.Value value, boolean isBatch) {
+    static void put(Object statement, Value value, boolean isBatch) {
         synchronized (GONE) {
             Entry entry = find(table, statement);
             if (entry == null) {

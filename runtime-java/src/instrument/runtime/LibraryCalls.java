@@ -14,17 +14,6 @@ final class LibraryCalls {
 
     private LibraryCalls() {}
 
-    /** What {@link ThreadState#enterLibrary} does not take. Lets StackOverflowError and ThreadDeath through. */
-    static void enter(ThreadState state, int id) {
-        learn(state, id);
-        SlowPath.enter(state, id, 0, null);
-    }
-
-    static void exit(ThreadState state, int id) {
-        learn(state, id);
-        SlowPath.close(state, id, Format.EXITS, null);
-    }
-
     /** Whether a frame of the shadow stack is that of such a call. */
     static boolean isFrame(long frame) {
         return frame > 0 && has(Format.idPlusOne(frame) - 1);
@@ -44,22 +33,7 @@ final class LibraryCalls {
         return id >>> Format.NUMBER_BITS - 1 == 1;
     }
 
-    private static void learn(ThreadState state, int id) {
-        int before = state.mode;
-        if (before == ThreadState.BUSY || before == ThreadState.OFF || has(id)) {
-            return;
-        }
-        state.mode = ThreadState.BUSY;
-        try {
-            add(id);
-        } finally {
-            if (state.mode == ThreadState.BUSY) {
-                state.mode = before;
-            }
-        }
-    }
-
-    private static synchronized void add(int id) {
+    static synchronized void add(int id) {
         int word = id >> 6;
         long[] more = word < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, word + 1));
         more[word] |= 1L << id;

@@ -1,8 +1,6 @@
 package instrument.runtime;
 
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,9 +9,6 @@ import java.util.function.LongSupplier;
 
 /** Writes into the file when the virtual machine begins to shut down, and, if asked to, now and then that it lives; calibrates late. */
 final class Lifetime implements Runnable, LongSupplier, IntConsumer {
-    /** Never changed, but replaced: whoever reads it takes no lock. */
-    private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
-
     // Of the recording that goes on.
     private static Thread hook;
     private static final List<WeakReference<Thread>> tasks = new ArrayList<WeakReference<Thread>>();
@@ -22,13 +17,13 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     private final Settings settings;
     private final int task;
     /** Number of the recording. */
-    private final int session = Session.number;
+    private final int session = Recording.number;
 
     /** Nothing else refers to what a {@link Keeper} is to call; null: this copy has threads of its own. */
     private static Kept kept;
 
     /** ms before the next calibration, and what was waited for the end of a pause. */
-    private long pause = Agent.present ? SOONER : LATER;
+    private long pause = Settings.underAgent ? SOONER : LATER;
     private long waited;
     /** When the last burst began, in ns; 0: there was none. */
     private long begin;
@@ -81,7 +76,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
                 @Override
                 public void run() {
                     if (Copy.LASTS || !keep(atEnd, later)) {
-                        hook = thread(atEnd);
+                        hook = OwnThreads.thread(atEnd);
                         Runtime.getRuntime().addShutdownHook(hook);
                         for (Lifetime one : later) {
                             daemon(one);
@@ -125,7 +120,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     }
 
     private static boolean samples(Settings settings) {
-        return settings.samples && !Samples.areOfAgent();
+        return settings.samples && !Settings.agentSamples();
     }
 
     private static void markEnded(Settings settings) {
@@ -160,53 +155,11 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
         });
     }
 
-    /** Whether a thread is one of our own. */
-    static boolean isOwn(Thread thread) {
-        for (WeakReference<Thread> one : own) {
-            if (one.get() == thread) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static synchronized Thread own(Thread thread) {
-        List<WeakReference<Thread>> more = new ArrayList<WeakReference<Thread>>();
-        for (WeakReference<Thread> one : own) {
-            if (one.get() != null) {
-                more.add(one);
-            }
-        }
-        more.add(new WeakReference<Thread>(thread));
-        own = more;
-        return thread;
-    }
-
     private static void daemon(Runnable task) {
-        Thread thread = thread(task);
+        Thread thread = OwnThreads.thread(task);
         thread.setDaemon(true);
         tasks.add(new WeakReference<Thread>(thread));
         thread.start();
-    }
-
-    /** A thread of our own. Newer virtual machines have a constructor that runs no code of inheritable thread locals. */
-    static Thread thread(Runnable task) {
-        return own(newThread(task));
-    }
-
-    private static Thread newThread(Runnable task) {
-        try {
-            Constructor<Thread> plain = Thread.class.getConstructor(
-                ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
-            return plain.newInstance(null, task, "instrument", Long.valueOf(0), Boolean.FALSE);
-        } catch (InvocationTargetException e) {
-            if (ThreadStop.is(e.getCause())) {
-                throw (Error) e.getCause();
-            }
-        } catch (Exception e) {
-            // Java 8.
-        }
-        return new Thread(null, task, "instrument");
     }
 
     /** What can be measured only when everything is over. */
@@ -240,7 +193,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
             }
             try {
                 markEnded(atEnd.settings);
-                Lines.write(atEnd.file);
+                Lines.write(atEnd.file, Threads.lines());
                 atEnd.file.leave();
             } finally {
                 ended.set(true);
@@ -257,7 +210,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
             measure(file, settings);
         }
         // Late, so that what other hooks execute is among it.
-        Lines.write(file);
+        Lines.write(file, Threads.lines());
     }
 
     @Override
@@ -316,9 +269,10 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     /** Recording is on in the first part of every period, and paused in the rest. */
     private long burst() {
         if (begin == 0) {
-            ProfilerRuntime.leaveOut();
+            CurrentThread.leaveOut();
         } else if (!rests) {
             Pauses.between(session, true);
+            Samples.followPauses();
             rests = true;
             long end = System.nanoTime();
             long rest = settings.period - settings.burst;
@@ -326,6 +280,7 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
             return Math.min((end - begin) / settings.burst * rest, LONGEST_REST * rest * MS);
         } else {
             Pauses.between(session, false);
+            Samples.followPauses();
             rests = false;
         }
         begin = System.nanoTime();

@@ -28,9 +28,9 @@ public final class Lines {
         StackReserve.frame();
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.current();
+            state = CurrentThread.current();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             if (state != null) {
                 long[] known = state.mode == Gate.recording() ? state.lines.find(LineTable.key(id, check)) : null;
@@ -39,7 +39,7 @@ public final class Lines {
         } catch (StackOverflowError e) {
             throw e;
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
         return nowhere(count);
     }
@@ -54,7 +54,7 @@ public final class Lines {
     }
 
     private static long[] slowly(ThreadState known, int id, int count, int check, NotInlined none) {
-        ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
+        ThreadState state = known.isOld() ? CurrentThread.renewed(known) : known;
         if (state.isPaused()) {
             return nowhere(count);
         }
@@ -64,7 +64,7 @@ public final class Lines {
         if (Running.isDue(state)) {
             Running.look(state);
         }
-        if (state.mode == ThreadState.OUTSIDE && ThreadState.isRoot(id)) {
+        if (state.mode == ThreadState.OUTSIDE && Recording.isRoot(id)) {
             state.goInside();
         }
         if (!state.begin(id)) {
@@ -72,7 +72,7 @@ public final class Lines {
         }
         try {
             // A table that grows must not be left half done.
-            StackReserve.levels(StackReserve.FILE_LEVELS);
+            StackLevels.need(StackLevels.OF_FILE);
             return state.lines.get(LineTable.key(id, check), count);
         } finally {
             if (state.mode == ThreadState.BUSY) {
@@ -98,9 +98,8 @@ public final class Lines {
         return sum;
     }
 
-    /** Writes the sums of all threads, once: the recording ends. */
-    static void write(ProfileFile file) {
-        LineTable sum = Threads.lines();
+    /** Writes the sums of all threads, once, when the recording ends: those of {@link Threads#lines}. */
+    static void write(ProfileFile file, LineTable sum) {
         byte[] part = {};
         int used = 0;
         for (long[] counters : sum.all()) {

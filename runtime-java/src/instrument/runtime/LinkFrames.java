@@ -77,33 +77,27 @@ final class LinkFrames {
 
     /** Whether something is recorded here that a link can come from. */
     static boolean canMake(ThreadState state) {
-        return state.mode == state.live && !state.isOld() && !state.isPaused() && state.depth() != 0 && Threads.settings.record != Settings.COUNTS;
+        return state.mode == state.live && !state.isOld() && !state.isPaused() && state.depth() != 0 && Recording.settings.record != Settings.COUNTS;
     }
 
-    /**
-     * The number of a link from here; 0: nothing is recorded here, or counts only. {@code started} is the thread that it leads
-     * to, if it is known already.
-     */
-    static int make(ThreadState state, int kind, Thread started) {
+    /** The number of a link from here; 0: nothing is recorded here, or counts only. */
+    static int make(ThreadState state, int kind) {
         if (!canMake(state)) {
             return 0;
         }
-        int link = state.links == null ? 0 : state.links.known(state.contextNode(), kind);
-        if (link != 0 && started == null) {
+        int link = Links.known(state, kind);
+        if (link != 0) {
             return link;
         }
         state.mode = ThreadState.BUSY;
         try {
             link = Links.make(state, kind);
-            if (link != 0 && started != null) {
-                ThreadLinks.remember(started, link);
-            }
         } finally {
             if (state.mode == ThreadState.BUSY) {
                 state.mode = state.live;
             }
         }
-        if (link != 0 && Threads.settings.record == Settings.TRACE) {
+        if (link != 0 && Recording.settings.record == Settings.TRACE) {
             made(state, link);
         }
         return link;

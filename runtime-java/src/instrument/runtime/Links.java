@@ -51,16 +51,18 @@ final class Links {
 
     /** The number of a link from the topmost context of a thread, which is BUSY; 0: there is no room. */
     static int make(ThreadState state, int kind) {
-        if (Threads.settings.record == Settings.TRACE) {
+        if (Recording.settings.record == Settings.TRACE) {
             synchronized (LOCK) {
                 return last < MOST_TRACED ? write(next(), kind, 0, state.ordinal, Clock.now()) : none();
             }
         }
         int node = state.contextNode();
-        if (state.links == null) {
-            state.links = new Links();
+        Links links = of(state);
+        if (links == null) {
+            links = new Links();
+            state.links = links;
         }
-        return state.links.of(node, kind, state.ordinal);
+        return links.of(node, kind, state.ordinal);
     }
 
     /** The number of a link that calls from other processes are served under; 0: there is no room. */
@@ -82,8 +84,17 @@ final class Links {
         }
     }
 
+    private static Links of(ThreadState state) {
+        return (Links) state.links;
+    }
+
     /** As {@link #make}, if the link is there already; else 0. */
-    int known(int node, int kind) {
+    static int known(ThreadState state, int kind) {
+        Links links = of(state);
+        return links == null ? 0 : links.known(state.contextNode(), kind);
+    }
+
+    private int known(int node, int kind) {
         int key = node << 1 | kind - 1;
         for (int i = hash(key);; i++) {
             int found = keys[i & keys.length - 1];
@@ -158,7 +169,7 @@ final class Links {
             chunks = Arrays.copyOf(chunks, 2 * chunk);
         }
         if (chunks[chunk] == null) {
-            Region region = Threads.file.allocate(CHUNK);
+            Region region = Recording.file.allocate(CHUNK);
             if (region == null) {
                 return 0;
             }
@@ -225,7 +236,7 @@ final class Links {
 
     /** A thread was folded: its nodes became those of the sum with this ordinal, or none if there are no nodes. */
     static void folded(ThreadState state, IntTable nodes, int ordinal) {
-        Links links = state.links;
+        Links links = of(state);
         state.links = null;
         if (links != null) {
             for (int i = 0; i < links.keys.length; i++) {

@@ -55,7 +55,7 @@ final class LocalState extends ThreadLocal<Object> {
         try {
             ThreadState state = state();
             if (state == null || state.isOld()) {
-                state = Threads.stateOf(thread);
+                state = Recorder.get().stateOf(thread);
                 put(state);
             }
             return state;
@@ -71,14 +71,18 @@ final class LocalState extends ThreadLocal<Object> {
 
     /** Gives the current thread a state. */
     void put(ThreadState state) {
-        set(Copy.held(state));
+        set(held(state));
+    }
+
+    private static Object held(ThreadState state) {
+        return state == null ? null : Copy.held(state, state.thread);
     }
 
     @Override
     protected Object initialValue() {
         Thread thread = Thread.currentThread();
         announce(thread);
-        return Threads.settings == null ? null : Copy.held(Threads.stateOf(thread));
+        return Recording.settings == null ? null : held(Recorder.get().stateOf(thread));
     }
 
     /** Null: this Java has no virtual threads, or a security manager does not let us ask. */
@@ -99,6 +103,16 @@ final class LocalState extends ThreadLocal<Object> {
         String type = thread.getClass().getName();
         return type.equals("jdk.internal.misc.InnocuousThread") && name.startsWith("VirtualThread-")
             || type.equals("java.util.concurrent.DelayScheduler");
+    }
+
+    /** By the names of classes: Java 8 knows no virtual threads. */
+    static boolean isVirtual(Thread thread) {
+        for (Class<?> type = thread.getClass(); type != null; type = type.getSuperclass()) {
+            if (type.getName().equals("java.lang.BaseVirtualThread")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isArriving(Thread thread) {

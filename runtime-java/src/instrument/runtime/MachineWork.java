@@ -23,9 +23,9 @@ final class MachineWork {
     }
 
     static void begin(int number) {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state == null || state.mode != state.live || state.isPaused() || state.depth() == 0
-            || Threads.settings.record == Settings.COUNTS) {
+            || Recording.settings.record == Settings.COUNTS) {
             return;
         }
         StackReserve.frame();
@@ -46,7 +46,7 @@ final class MachineWork {
     }
 
     static void end(int number) {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         int link = LINKS[number - FIRST];
         if (state == null || link == 0 || state.mode != state.live) {
             return;

@@ -165,7 +165,7 @@ final class Mapper {
         private void detach() {
             detached = true;
             begun = false;
-            Thread helper = Lifetime.thread(this);
+            Thread helper = OwnThreads.thread(this);
             helper.setDaemon(true);
             Mapper.helper = helper;
             helper.start();
@@ -189,11 +189,6 @@ final class Mapper {
         public void run() {
             if (detached && !begun) {
                 begun = true;
-                // Code of the JDK that is called from here may have been rewritten, and the lock of the file is taken.
-                ThreadState state = ProfilerRuntime.newState();
-                if (state != null) {
-                    state.mode = ThreadState.OFF;
-                }
                 Privileged.run(this);
                 return;
             }

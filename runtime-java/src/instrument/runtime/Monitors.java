@@ -12,41 +12,30 @@ final class Monitors {
 
     private Monitors() {}
 
-    /** Begins, once for a recording; the recorder has begun. Owners: see {@link Owners}. False: nothing is recorded. */
-    static boolean start(int owners) {
-        if (Threads.file == null) {
-            return false;
-        }
-        Owners.mode = owners;
-        Scribe.start();
-        JavaThreads.on = true;
-        // Every thread is to be known.
-        Gate.count(1);
-        // Loads and links now what a callback needs.
+    /** Loads and links what a callback needs. */
+    static void warmUp() {
         int[] none = new int[0];
         Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none), Wait.NOT_PARKED);
         wait.cancel();
         Scribe.leave(wait);
         begin(Wait.WAITING, none, 0, 0, 0, now());
         end(Wait.WAITING, false);
-        Parks.parking(null);
-        Parks.parked();
         parking(none);
-        ThreadState state = ProfilerRuntime.fresh();
+    }
+
+    /** The current thread does not wait, whatever it was about to do. */
+    static void forget() {
+        ThreadState state = CurrentThread.fresh();
         if (state != null && state.wait != null) {
-            state.wait.cancel();
+            ((Wait) state.wait).cancel();
             state.wait = null;
         }
-        return true;
     }
 
     /** The clock of the profile. */
     static long now() {
         return Clock.now();
     }
-
-    /** The number of the thread that has a monitor; 0: nobody has it. Stops all threads to tell. */
-    static native int owner(Object monitor);
 
     /** Numbers of a thread (upper half) and a monitor, as the agent gives them; 0: the thread is the recorder's. */
     private static native long numbers(Thread thread, Object monitor);
@@ -56,9 +45,9 @@ final class Monitors {
 
     /** The state of the current thread; null: its waits are not recorded. */
     private static ThreadState waiting() {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state == null) {
-            state = ProfilerRuntime.newState();
+            state = CurrentThread.newState();
         }
         boolean recorded = state != null && state.mode != ThreadState.BUSY && state.mode != ThreadState.OFF && !state.isPaused();
         return recorded ? state : null;
@@ -83,7 +72,7 @@ final class Monitors {
             boolean contended = owner != 0 || ownable && blocker.getClass().getName().startsWith(LOCKS);
             record(state, contended ? Wait.CONTENDED : Wait.WAITING, blocker, (int) numbers, thread, 0, clock, owner);
         } catch (Throwable e) {
-            Threads.file.drop();
+            Recording.file.drop();
         }
     }
 
@@ -91,14 +80,14 @@ final class Monitors {
     static void parked() {
         long clock = now();
         try {
-            ThreadState state = ProfilerRuntime.fresh();
-            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
+            ThreadState state = CurrentThread.fresh();
+            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : (Wait) state.wait;
             if (wait != null && wait.parks()) {
                 state.wait = null;
                 wait.end(clock, false);
             }
         } catch (Throwable e) {
-            Threads.complain(e);
+            Recording.complain(e);
         }
     }
 
@@ -118,12 +107,12 @@ final class Monitors {
                 return;
             }
             // The end of the process waits for our own hook.
-            if (monitor instanceof Thread && Lifetime.isOwn((Thread) monitor)) {
+            if (monitor instanceof Thread && OwnThreads.isOwn((Thread) monitor)) {
                 return;
             }
             record(state, kind, monitor, number, thread, timeout, clock, Wait.NOT_PARKED);
         } catch (Throwable e) {
-            Threads.file.drop();
+            Recording.file.drop();
         }
     }
 
@@ -131,7 +120,7 @@ final class Monitors {
         ThreadState state, int kind, Object monitor, int number, int thread, long timeout, long clock, int owner) {
         if (state.wait != null) {
             // Its end did not come.
-            state.wait.cancel();
+            ((Wait) state.wait).cancel();
             state.wait = null;
         }
         int mode = state.mode;
@@ -157,14 +146,14 @@ final class Monitors {
     static void end(int kind, boolean timedOut) {
         long clock = now();
         try {
-            ThreadState state = ProfilerRuntime.fresh();
-            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : state.wait;
+            ThreadState state = CurrentThread.fresh();
+            Wait wait = state == null || state.mode == ThreadState.BUSY ? null : (Wait) state.wait;
             if (wait != null && wait.kind == kind && !wait.parks()) {
                 state.wait = null;
                 wait.end(clock, timedOut);
             }
         } catch (Throwable e) {
-            Threads.complain(e);
+            Recording.complain(e);
         }
     }
 
@@ -172,7 +161,7 @@ final class Monitors {
     static void finish(int missed) {
         Scribe.finish();
         for (int i = 0; i < missed; i++) {
-            Threads.file.drop();
+            Recording.file.drop();
         }
     }
 }

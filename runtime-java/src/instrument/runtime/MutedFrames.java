@@ -44,7 +44,7 @@ final class MutedFrames {
         if (before == ThreadState.BUSY || before == ThreadState.STOPPED || before == ThreadState.OFF) {
             return;
         }
-        if (ThreadState.roots != null && before != state.live && isEmpty() && !ThreadState.isRoot(id)) {
+        if (Recording.roots != null && before != state.live && isEmpty() && !Recording.isRoot(id)) {
             return;
         }
         state.mode = ThreadState.BUSY;

@@ -40,11 +40,11 @@ final class ObjectSizes {
     static void ask() {
         Class<?>[] elements = {byte.class, short.class, int.class, long.class};
         for (int log = 0; log < elements.length; log++) {
-            long empty = HeapEvents.size(Array.newInstance(elements[log], 0));
+            long empty = HeapAgent.size(Array.newInstance(elements[log], 0));
             int fit = 0;
             long next;
             do {
-                next = HeapEvents.size(Array.newInstance(elements[log], ++fit));
+                next = HeapAgent.size(Array.newInstance(elements[log], ++fit));
             } while (next == empty && fit < MOST_IN_GAP);
             if (empty <= 0 || next <= empty) {
                 // It does not say.
@@ -59,16 +59,16 @@ final class ObjectSizes {
 
     /** Of an array class: minus the logarithm of an element's size, minus 1. Of others their size; 0: unknown. */
     static long of(Class<?> type) {
-        if (!Threads.settings.sizes) {
+        if (!Recording.settings.sizes) {
             return 0;
         }
         if (type.isArray()) {
             return -1 - Settings.log2(bytes(type.getComponentType()));
         }
-        if (HeapEvents.here) {
+        if (HeapAgent.here) {
             return TO_BE_ASKED;
         }
-        if (type.getClassLoader() != null && !Threads.settings.allSizes) {
+        if (type.getClassLoader() != null && !Recording.settings.allSizes) {
             return 0;
         }
         try {

@@ -6,9 +6,6 @@ package instrument.runtime;
  * is known by the number that it has, which no other thread of the process ever gets; where the recorder cannot read that, the reference is all there is.
  */
 final class Owner {
-    /** No thread's number. */
-    static final long NOBODY = -1;
-
     /** By {@link ThreadIds}, where none of the ways to words reads the numbers. */
     private static final int IDS = -1;
 
@@ -17,23 +14,23 @@ final class Owner {
     private Owner() {}
 
     private static int way() {
-        int words = Words.threads();
-        return words == Words.BUFFER && ThreadIds.IDS != null ? IDS : words;
+        int words = Memory.threads();
+        return words == Memory.BUFFER && ThreadIds.IDS != null ? IDS : words;
     }
 
     static boolean is(ThreadState state, Thread thread) {
-        return WAY == Words.INTERNAL ? state.owner == InternalWords.number(thread)
-            : WAY == Words.UNSUPPORTED ? state.owner == UnsupportedWords.number(thread)
+        return WAY == Memory.INTERNAL ? state.owner == InternalWords.number(thread)
+            : WAY == Memory.UNSUPPORTED ? state.owner == UnsupportedWords.number(thread)
             : WAY == IDS ? state.owner == ThreadIds.IDS.number(thread)
             : state.thread.get() == thread;
     }
 
-    /** What {@link #is} compares. {@link #NOBODY} for a thread that is still being constructed: it has no number. */
+    /** What {@link #is} compares. {@link ThreadState#NOBODY} for a thread that is still being constructed: it has no number. */
     static long of(Thread thread) {
-        long number = WAY == Words.INTERNAL ? InternalWords.number(thread)
-            : WAY == Words.UNSUPPORTED ? UnsupportedWords.number(thread)
+        long number = WAY == Memory.INTERNAL ? InternalWords.number(thread)
+            : WAY == Memory.UNSUPPORTED ? UnsupportedWords.number(thread)
             : WAY == IDS ? ThreadIds.IDS.number(thread)
             : 0;
-        return number == 0 ? NOBODY : number;
+        return number == 0 ? ThreadState.NOBODY : number;
     }
 }

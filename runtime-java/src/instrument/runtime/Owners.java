@@ -32,9 +32,18 @@ final class Owners {
         next = 0;
     }
 
-    /** Somebody has to wait: false: its owner will not be asked for. */
-    static boolean ask(Wait wait) {
-        if (mode == OFF || wait.isOver() || count == MOST) {
+    /** The number of the thread that has a monitor; 0: nobody has it. Stops all threads to tell. */
+    private static native int owner(Object monitor);
+
+    /** A note was written. If it is of a thread that waits for a monitor, its owner is asked for. */
+    static void written(Note note) {
+        if (note instanceof Wait && !keep((Wait) note)) {
+            ((Wait) note).forgetMonitor();
+        }
+    }
+
+    private static boolean keep(Wait wait) {
+        if (mode == OFF || wait.contended() == null || wait.isOver() || count == MOST) {
             return false;
         }
         if (count == 0) {
@@ -50,7 +59,7 @@ final class Owners {
         long now = Clock.now();
         if (count > 0 && now >= next) {
             Wait oldest = OPEN[0];
-            int owner = oldest.owner();
+            int owner = owner(oldest.contended());
             long took = Clock.now() - now;
             next = now + took + Math.max(PAUSE, mode == ON ? SHARE * took : 0);
             drop(oldest.number, owner);

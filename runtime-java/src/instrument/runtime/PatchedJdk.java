@@ -16,7 +16,7 @@ final class PatchedJdk {
 
     /** Code of the program's class loader may run, so the caller holds no lock. */
     static void check(Settings settings) {
-        if (Agent.present) {
+        if (Settings.underAgent) {
             return;
         }
         boolean onBootPath = PatchedJdk.class.getClassLoader() == null;

@@ -13,7 +13,7 @@ package instrument.runtime;
  * not have been so without the pause.
  * </ul>
  *
- * <p>A thread takes notice at its next event, for {@link ThreadState#recording} is another one then; it asks here how long
+ * <p>A thread takes notice at its next event, for {@link Recording#mode} is another one then; it asks here how long
  * the pauses were that it does not know of yet. CPU time cannot be asked for at the moment of a pause in another thread: the part of
  * it that falls into a pause is estimated by the clock.
  *
@@ -51,7 +51,12 @@ final class Pauses {
 
     /** Whether recording is paused. */
     static boolean isOn() {
-        return (ThreadState.recording & 1) != 0;
+        return (Recording.mode & 1) != 0;
+    }
+
+    /** Whether a pause goes on, or did so when the recording ended. */
+    static boolean goesOn() {
+        return known.began != 0;
     }
 
     /** Whether somebody has asked for a pause that goes on. */
@@ -88,7 +93,7 @@ final class Pauses {
     /** A burst of the recording with this number ends, or begins. The caller's probes do nothing. */
     static void between(int session, boolean bursts) {
         synchronized (LOCK) {
-            if (session == Session.number) {
+            if (session == Recording.number) {
                 isBetween = bursts;
                 apply();
             }
@@ -99,7 +104,7 @@ final class Pauses {
     private static void apply() {
         synchronized (LOCK) {
             boolean on = isAsked || isBetween;
-            if (on == isOn() || ThreadState.recording == ThreadState.NEVER) {
+            if (on == isOn() || Recording.mode == Recording.NEVER) {
                 return;
             }
             Gate.watch();
@@ -115,8 +120,7 @@ final class Pauses {
                     chunk.put(at + 1, now);
                 }
             }
-            ThreadState.recording++;
-            Samples.pauseAll(on);
+            Recording.mode++;
         }
     }
 
@@ -133,7 +137,7 @@ final class Pauses {
 
     /** Writes that a pause begins, if there is a file and room in it: readers do without. */
     private static void write(long now) {
-        ProfileFile file = Threads.file;
+        ProfileFile file = Recording.file;
         if (file == null) {
             return;
         }

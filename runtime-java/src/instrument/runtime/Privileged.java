@@ -1,6 +1,5 @@
 package instrument.runtime;
 
-import java.io.IOException;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 
@@ -26,26 +25,6 @@ final class Privileged {
         } catch (LinkageError e) {
             return false;
         }
-    }
-
-    /** The file of this process. */
-    static ProfileFile open(final Settings settings) throws IOException {
-        final ProfileFile[] file = new ProfileFile[1];
-        final IOException[] failure = new IOException[1];
-        run(new Runnable() {
-            @Override
-            public void run() {
-                try {
-                    file[0] = new ProfileFile(settings);
-                } catch (IOException e) {
-                    failure[0] = e;
-                }
-            }
-        });
-        if (failure[0] != null) {
-            throw failure[0];
-        }
-        return file[0];
     }
 
     /** A system property; null: there is none, or it is not to be known. */

@@ -51,10 +51,9 @@ final class ProfileFile {
     private final int[] freeCount = new int[32];
 
     /** Creates the file of this process, or joins it if another copy of the runtime did so already. */
-    ProfileFile(Settings settings) throws IOException {
+    ProfileFile(Settings settings, long pid) throws IOException {
         limit = settings.limit;
         synchronized (PROPERTY) {
-            long pid = Host.pid();
             LongBuffer joined = join(pid);
             if (joined == null) {
                 String stem = stem(settings, pid);
@@ -229,7 +228,7 @@ final class ProfileFile {
         if (failed) {
             return false;
         }
-        StackReserve.levels(StackReserve.FILE_LEVELS);
+        StackLevels.need(StackLevels.OF_FILE);
         // The largest regions are powers of two: without the page for the header there were room for one fewer.
         int size = Math.max(nextBlock + PAGE, length + Format.HEADER + PAGE - 1 & -PAGE);
         String reason;
@@ -278,7 +277,7 @@ final class ProfileFile {
         // What is cut off here begins with a mapping again.
         words = null;
         mappedAt = end;
-        words = Words.of(bytes);
+        words = Memory.of(bytes);
     }
 
     /** What is left of the block may be used for smaller regions. */
@@ -354,5 +353,13 @@ final class ProfileFile {
         region.put(Format.HEADER, data, length);
         region.publish(kind, 0);
         return true;
+    }
+
+    /** Adds a property to lines of KEY=VALUE; null: there is none. A line break or backslash in a value is escaped. */
+    static void line(StringBuilder text, String key, String value) {
+        if (value != null) {
+            String escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
+            text.append(key).append('=').append(escaped).append('\n');
+        }
     }
 }

@@ -1,6 +1,7 @@
 package instrument.runtime;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.Charset;
 
 /** A piece of the mapped file that has one owner: one thread, or the runtime under its lock. */
 final class Region {
@@ -95,5 +96,15 @@ final class Region {
         for (int i = base + 2, end = base + (length >> 3); i < end; i++) {
             words.put(i, 0);
         }
+    }
+
+    /** As much of a text as there is room for, in bytes. */
+    static byte[] utf8(String name, int room) {
+        Charset utf8 = Charset.forName("UTF-8");
+        byte[] bytes = name.getBytes(utf8);
+        for (int end = Math.min(name.length(), room); bytes.length > room; end--) {
+            bytes = name.substring(0, end).getBytes(utf8);
+        }
+        return bytes;
     }
 }

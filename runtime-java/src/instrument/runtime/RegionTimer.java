@@ -38,7 +38,7 @@ final class RegionTimer {
         }
         state.mode = ThreadState.BUSY;
         try {
-            return state.header != null || Threads.attach(state) ? create(state, number) : null;
+            return state.header != null || Recorder.get().attach(state) ? create(state, number) : null;
         } finally {
             if (state.mode == ThreadState.BUSY) {
                 state.mode = before;
@@ -49,15 +49,17 @@ final class RegionTimer {
     /** A timer that is the first in its thread's list; null: there is no room. */
     static RegionTimer create(ThreadState state, int number) {
         // A power of two can be used again when the thread has ended.
-        int length = Integer.highestOneBit(Format.HEADER + 16 * Threads.settings.ring - 1) << 1;
-        Region region = Threads.file.allocate(length);
+        int length = Integer.highestOneBit(Format.HEADER + 16 * Recording.settings.ring - 1) << 1;
+        Region region = Recording.file.allocate(length);
         if (region == null) {
             return null;
         }
         region.put(Format.REGION_NUMBER, number);
         region.put(Format.REGION_MIN, Long.MAX_VALUE);
         region.publish(Format.REGION_TIMINGS, state.ordinal);
-        return state.timers = new RegionTimer(region, number, state.timers);
+        RegionTimer timer = new RegionTimer(region, number, (RegionTimer) state.timers);
+        state.timers = timer;
+        return timer;
     }
 
     void begin() {
@@ -114,8 +116,8 @@ final class RegionTimer {
         to.region.put(Format.REGION_MIN, Math.min(to.region.get(Format.REGION_MIN), region.get(Format.REGION_MIN)));
         to.region.put(Format.REGION_MAX, Math.max(to.region.get(Format.REGION_MAX), region.get(Format.REGION_MAX)));
         for (int word : new int[] {Format.REGION_PASSAGES, Format.REGION_NS, Format.REGION_LEFT}) {
-            Journal.move(sum, to.region, word, region.get(word), region, word);
+            Journal.move(sum.header, to.region, word, region.get(word), region, word);
         }
-        Threads.file.release(region);
+        Recording.file.release(region);
     }
 }

@@ -16,9 +16,9 @@ public final class Regions {
                 MachineWork.begin(number);
                 return;
             }
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             if (state == null) {
-                state = ProfilerRuntime.newState();
+                state = CurrentThread.newState();
             }
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer == null && state != null) {
@@ -33,7 +33,7 @@ public final class Regions {
                 throw e;
             }
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -46,7 +46,7 @@ public final class Regions {
                 return;
             }
             long now = Clock.now();
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
                 timer.end(now);
@@ -54,7 +54,7 @@ public final class Regions {
         } catch (StackOverflowError e) {
             // The passage stays open until there are too many such.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -66,7 +66,7 @@ public final class Regions {
                 MachineWork.end(number);
                 return;
             }
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             RegionTimer timer = state == null ? null : find(state, number);
             if (timer != null) {
                 timer.left();
@@ -74,12 +74,12 @@ public final class Regions {
         } catch (StackOverflowError e) {
             // The passage stays open until there are too many such.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
     private static RegionTimer find(ThreadState state, int number) {
-        RegionTimer timer = state.timers;
+        RegionTimer timer = (RegionTimer) state.timers;
         while (timer != null && timer.number != number) {
             timer = timer.next;
         }
@@ -88,8 +88,7 @@ public final class Regions {
 
     /** Adds the timings of an ended thread to those of all ended ones. */
     static void folded(ThreadState state, ThreadState sum) {
-        while (state.timers != null) {
-            RegionTimer from = state.timers;
+        for (RegionTimer from = (RegionTimer) state.timers; from != null; from = from.next) {
             RegionTimer to = find(sum, from.number);
             if (to == null) {
                 to = RegionTimer.create(sum, from.number);

@@ -6,25 +6,13 @@ import java.rmi.RemoteException;
 import java.rmi.ServerError;
 import java.rmi.ServerException;
 import java.rmi.UnmarshalException;
-import java.util.Arrays;
 
 /**
  * The remote calls that one thread has open, innermost last. A call made is over when its connection is given back, a call served when its
  * service returns; what is still open above it then, such as the call of a stub that failed to write its arguments and kept the connection,
  * has failed. The thread is BUSY wherever this is told something, so that its probes do nothing.
  */
-final class RemoteCalls {
-    /** Open calls of a thread at most: more are calls whose end nobody tells. */
-    private static final int MOST = 64;
-
-    final ThreadState state;
-    /** What the thread is when it is not BUSY. */
-    int mode;
-
-    private RemoteCall[] open = new RemoteCall[4];
-    private int depth;
-    private final RemoteIds ids = new RemoteIds();
-
+final class RemoteCalls extends RemoteCallStack {
     // The call that comes in.
     private int incoming;
     private boolean receiving;
@@ -36,14 +24,14 @@ final class RemoteCalls {
     private int remoteMethods;
 
     private RemoteCalls(ThreadState state) {
-        this.state = state;
+        super(state);
     }
 
     /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. One that has no calls need not be in the file. */
     static RemoteCalls enter(boolean hasCalls) {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state == null) {
-            state = ProfilerRuntime.newState();
+            state = CurrentThread.newState();
             if (state == null) {
                 return null;
             }
@@ -51,13 +39,13 @@ final class RemoteCalls {
         if (hasCalls && state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
-        if (state.mode == ThreadState.BUSY || Threads.file == null) {
+        if (state.mode == ThreadState.BUSY || Recording.file == null) {
             return null;
         }
         int mode = state.mode;
         // Not an object of the program's.
         state.mode = ThreadState.BUSY;
-        RemoteCalls calls = state.remote;
+        RemoteCalls calls = (RemoteCalls) state.remote;
         if (calls == null) {
             try {
                 calls = new RemoteCalls(state);
@@ -114,7 +102,7 @@ final class RemoteCalls {
     void made(Object of, Object connection, Object id, int operation, long hash) throws IOException {
         RemoteCall call = announced();
         Connection known = Connections.of(connection);
-        int ordinal = known.count();
+        int ordinal = Connections.count(known);
         if (call == null && state.isPaused()) {
             return;
         }
@@ -140,9 +128,9 @@ final class RemoteCalls {
     private void cause(RemoteCall call) {
         boolean recording = mode == state.live;
         int link = 0;
-        if (recording && Threads.settings.record == Settings.TRACE) {
+        if (recording && Recording.settings.record == Settings.TRACE) {
             state.mode = mode;
-            link = LinkFrames.make(state, Links.REMOTE_CALL, null);
+            link = LinkFrames.make(state, Links.REMOTE_CALL);
             busy();
         }
         call.cause(recording ? state.context() : 0, link);
@@ -215,7 +203,7 @@ final class RemoteCalls {
         incoming = System.identityHashCode(call);
         receiving = true;
         over = Connections.of(connection);
-        ordinal = over.count();
+        ordinal = Connections.count(over);
     }
 
     void served(Object id) throws IOException {
@@ -410,7 +398,7 @@ final class RemoteCalls {
             return;
         }
         // What is counted here is counted in the end.
-        StackReserve.levels(StackReserve.FILE_LEVELS);
+        StackLevels.need(StackLevels.OF_FILE);
         String host = isTold || served() != null ? null : RemoteClients.host();
         if (host != null && !state.isPaused()) {
             RemoteCall call = record();
@@ -442,49 +430,6 @@ final class RemoteCalls {
         }
     }
 
-    // ---- the stack ----
-
-    private int thread() {
-        return state.header == null ? 0 : state.ordinal;
-    }
-
-    private void busy() {
-        mode = state.mode;
-        state.mode = ThreadState.BUSY;
-    }
-
-    private RemoteCall push() {
-        if (depth == MOST) {
-            open[0].flag(RemoteCall.FAILED);
-            remove(0);
-        }
-        if (depth == open.length) {
-            open = Arrays.copyOf(open, 2 * depth);
-        }
-        RemoteCall call = open[depth];
-        if (call == null) {
-            call = new RemoteCall();
-            open[depth] = call;
-        }
-        call.clear();
-        depth++;
-        return call;
-    }
-
-    /** As {@link #push}, with a place in the file. */
-    private RemoteCall record() {
-        RemoteCall call = push();
-        RemoteLog.place(call);
-        return call;
-    }
-
-    private void remove(int at) {
-        RemoteCall call = open[at];
-        call.clear();
-        System.arraycopy(open, at + 1, open, at, depth - at - 1);
-        open[--depth] = call;
-    }
-
     /** Ends all from a place on as failed. */
     private void fail(int from, long now) {
         while (depth > from) {
@@ -496,19 +441,5 @@ final class RemoteCalls {
             }
             remove(depth - 1);
         }
-    }
-
-    private int lastServed() {
-        int at = depth - 1;
-        while (at >= 0 && open[at].kind != RemoteCall.SERVED) {
-            at--;
-        }
-        return at;
-    }
-
-    /** The call that is served, or null. */
-    private RemoteCall served() {
-        int at = lastServed();
-        return at < 0 ? null : open[at];
     }
 }

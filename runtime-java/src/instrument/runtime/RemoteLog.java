@@ -15,13 +15,13 @@ final class RemoteLog {
     /** Gives a call the next place; none, and an event that was dropped, where there is no room. */
     static synchronized void place(RemoteCall call) {
         if (chunk == null || next + RemoteCall.WORDS > end) {
-            Region fresh = Threads.file.allocate(length);
+            Region fresh = Recording.file.allocate(length);
             if (fresh == null) {
-                Threads.file.drop();
+                Recording.file.drop();
                 return;
             }
             fresh.publish(Format.REMOTE_CALLS, 0);
-            Threads.hasRemoteCalls = true;
+            Recording.hasRemoteCalls = true;
             chunk = fresh;
             next = Format.HEADER_WORDS;
             end = fresh.length >> 3;

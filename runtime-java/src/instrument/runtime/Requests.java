@@ -27,7 +27,7 @@ final class Requests {
     private static final ClassValue<Object> KNOWN = new ClassValue<Object>() {
         @Override
         protected Object computeValue(Class<?> type) {
-            return Copy.held(of(type));
+            return Copy.held(of(type), null);
         }
     };
 
@@ -44,7 +44,7 @@ final class Requests {
     }
 
     /** Of a {@code java.net.http.HttpRequest}. */
-    static ValueNames.Value made(Object request) {
+    static Value made(Object request) {
         Requests known = (Requests) Copy.of(KNOWN.get(request.getClass()));
         if (known.method == null || known.isServed) {
             return ValueKind.HTTP.unknown;
@@ -54,7 +54,7 @@ final class Requests {
     }
 
     /** Of a {@code HttpServletRequest}; null: it is none. */
-    static ValueNames.Value served(Object request) {
+    static Value served(Object request) {
         Requests known = (Requests) Copy.of(KNOWN.get(request.getClass()));
         if (!known.isServed) {
             return null;
@@ -72,7 +72,7 @@ final class Requests {
     }
 
     /** Of a {@link HttpURLConnection} or {@link URL}; null: it is another kind of address. */
-    static ValueNames.Value connection(Object connection, boolean writes) {
+    static Value connection(Object connection, boolean writes) {
         if (connection instanceof URL) {
             return of(GET, (URL) connection);
         }
@@ -85,12 +85,12 @@ final class Requests {
         return of(method == GET && writes && known.getDoOutput() ? POST : method, known.getURL());
     }
 
-    private static ValueNames.Value of(int method, URL url) {
+    private static Value of(int method, URL url) {
         String[] forms = forms(url.getProtocol(), url.getHost());
         return forms == null ? null : ValueNames.of(ValueKind.HTTP, forms[method], url.getPath(), url.getHost(), url.getPort());
     }
 
-    private static ValueNames.Value of(int method, URI uri) {
+    private static Value of(int method, URI uri) {
         String path = uri.getRawPath();
         String[] forms = forms(uri.getScheme(), uri.getHost());
         return forms == null || path == null ? ValueKind.HTTP.unknown

@@ -42,7 +42,7 @@ public final class RmiMarkers {
     private static boolean complained;
 
     static {
-        JdkImage.readModules();
+        JdkModules.read();
     }
 
     private RmiMarkers() {}
@@ -222,7 +222,7 @@ public final class RmiMarkers {
     /** Whether the current thread is known to serve nobody: most calls of such methods come from around the corner. */
     private static boolean isLocal() {
         try {
-            ThreadState state = ProfilerRuntime.fresh();
+            ThreadState state = CurrentThread.fresh();
             return state != null && state.local;
         } catch (VirtualMachineError e) {
             // Whoever goes on meets it again.

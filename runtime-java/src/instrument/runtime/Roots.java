@@ -45,7 +45,7 @@ final class Roots {
         }
         first = roots;
         // An agent does not know them yet.
-        for (int i = 0; i < roots.matched.length && Agent.regions == null; i++) {
+        for (int i = 0; i < roots.matched.length && Settings.agentLines == null; i++) {
             if (!roots.matched[i]) {
                 Log.say("no instrumented method matches the root " + roots.patterns[i].text);
             }
@@ -55,7 +55,7 @@ final class Roots {
 
     /** Lets the states know those that were found. */
     static synchronized void publish(long[] found) {
-        ThreadState.roots = union(found, added);
+        Recording.roots = union(found, added);
         published = true;
     }
 
@@ -64,7 +64,7 @@ final class Roots {
         first = null;
         added = new long[1];
         published = false;
-        ThreadState.roots = null;
+        Recording.roots = null;
     }
 
     /** Adds ids, four bytes each, that methods are about to have. */
@@ -73,14 +73,14 @@ final class Roots {
             added = with(added, id(ids, i));
         }
         if (published) {
-            ThreadState.roots = union(ThreadState.roots, added);
+            Recording.roots = union(Recording.roots, added);
         }
     }
 
     /** Takes out ids, four bytes each. A call that is open goes on to be recorded, and what it calls. Without any root nothing is recorded. */
     static synchronized void remove(byte[] ids) {
         long[] left = Arrays.copyOf(added, added.length);
-        long[] known = ThreadState.roots == null ? new long[1] : Arrays.copyOf(ThreadState.roots, ThreadState.roots.length);
+        long[] known = Recording.roots == null ? new long[1] : Arrays.copyOf(Recording.roots, Recording.roots.length);
         for (int i = 0; i + 3 < ids.length; i += 4) {
             int id = id(ids, i);
             if (id >> 6 < left.length) {
@@ -92,7 +92,7 @@ final class Roots {
         }
         added = left;
         if (published) {
-            ThreadState.roots = known;
+            Recording.roots = known;
         }
     }
 

@@ -51,7 +51,7 @@ final class Running {
             if (next == null || next.thread != thread) {
                 next = new Running(thread);
             }
-            boolean isNamed = Threads.settings.record != Settings.COUNTS;
+            boolean isNamed = Recording.settings.record != Settings.COUNTS;
             int link = isNamed ? link(id) : 0;
             if (link != 0 || !isNamed) {
                 next.add(place, method, apart, link);
@@ -108,7 +108,7 @@ final class Running {
             known = Links.unmade(Links.RUNNING);
             if (known != 0) {
                 LINKS.put(id, known);
-                Threads.file.write(Format.PROPERTIES, "running." + known + "=" + id + "\n");
+                Recording.file.write(Format.PROPERTIES, "running." + known + "=" + id + "\n");
             }
         }
         return known;
@@ -154,7 +154,8 @@ final class Running {
         Running fresh = state.news == now ? null : find(Thread.currentThread());
         int there = fresh == null ? 0 : fresh.there();
         if (state.mode == ThreadState.BENEATH) {
-            state.running.leave(state, fresh == null ? state.running.there() : 0);
+            Running open = (Running) state.running;
+            open.leave(state, fresh == null ? open.there() : 0);
         }
         state.news = now;
         if (fresh != null && fresh.take()) {

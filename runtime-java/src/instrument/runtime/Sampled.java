@@ -10,6 +10,15 @@ import java.lang.ref.WeakReference;
  * order: it is one word, which has what belongs together.
  */
 final class Sampled {
+    // Bits of a mark beside the number of a node.
+    /** A probe runs. */
+    static final long PROBE = 1L << 63;
+    /** The thread is not recorded any more. */
+    static final long LOST = 1L << 62;
+
+    /** ns of CPU time between two samples. */
+    static final long PERIOD = 1000000;
+
     /** What made the samples, in the word of the region: see the format. */
     private static final long SOURCE_THREAD = 3;
     /** A thread that was not seen to run is asked again after so many looks at the latest. */
@@ -40,14 +49,13 @@ final class Sampled {
     private int rest;
     private int nextRest;
 
-    /** Of the current thread. */
-    Sampled(Thread thread, Words words, int region) {
+    /** Of the current thread. The number: as the virtual machine has it; none above 0: it has to be asked. */
+    Sampled(Thread thread, long number, Words words, int region) {
         this.thread = new WeakReference<Thread>(thread);
-        long number = Owner.of(thread);
-        id = number == Owner.NOBODY ? thread.getId() : number;
+        id = number <= 0 ? thread.getId() : number;
         this.words = words;
         this.region = region;
-        put(Format.SAMPLES_PERIOD, Sampler.PERIOD);
+        put(Format.SAMPLES_PERIOD, PERIOD);
         put(Format.SAMPLES_SOURCE, SOURCE_THREAD);
     }
 
@@ -117,9 +125,9 @@ final class Sampled {
             return false;
         }
         int node = (int) mark & Format.NODE_MASK;
-        if ((mark & Samples.PROBE) != 0) {
+        if ((mark & PROBE) != 0) {
             add(region + Format.SAMPLES_IN_PROBES, 1);
-        } else if ((mark & Samples.LOST) != 0) {
+        } else if ((mark & LOST) != 0) {
             add(region + Format.SAMPLES_UNKNOWN, 1);
         } else if (node == 0) {
             add(region + Format.SAMPLES_IN_NO_CALL, 1);

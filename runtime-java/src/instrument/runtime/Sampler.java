@@ -11,8 +11,6 @@ import java.util.concurrent.locks.LockSupport;
  * then stands for more of its CPU time.
  */
 final class Sampler {
-    /** ns of CPU time between two samples. */
-    static final long PERIOD = 1000000;
     /** Of a period, by so much a pause is longer or shorter, so that no period of the program keeps step: one part in so many. */
     private static final int JITTER = 5;
     /** The looks may take one part in so many of the time. */
@@ -26,7 +24,6 @@ final class Sampler {
     private static Sampled[] all = new Sampled[16];
     private static int count;
 
-    private static volatile boolean isPaused;
     /** There is only the processor on which a look takes place: no thread runs meanwhile. */
     private static boolean isAlone;
     // Of the thread that looks.
@@ -38,16 +35,6 @@ final class Sampler {
 
     private Sampler() {}
 
-    /** Whether this Java can tell the CPU time of threads: java.management may be absent. Loads as little of it as can be. */
-    static boolean isPossible() {
-        try {
-            Class.forName("java.lang.management.ManagementFactory", false, null);
-            return true;
-        } catch (ClassNotFoundException | LinkageError | SecurityException e) {
-            return false;
-        }
-    }
-
     /** The current thread is looked at from now on. */
     static void add(Sampled one) {
         synchronized (LOCK) {
@@ -56,10 +43,6 @@ final class Sampler {
             }
             all[count++] = one;
         }
-    }
-
-    static void pause(boolean on) {
-        isPaused = on;
     }
 
     /** No thread is looked at any more. When this returns nothing is written into the file. */
@@ -72,14 +55,13 @@ final class Sampler {
             }
             count = 0;
         }
-        isPaused = false;
     }
 
     /** The CPU time of every thread up to now goes into the file. */
     static void finish() {
         if (CpuClock.isOpen()) {
             for (Sampled one : known()) {
-                one.finish(isPaused);
+                one.finish(Pauses.goesOn());
             }
         }
     }
@@ -97,7 +79,7 @@ final class Sampler {
         Thread.interrupted();
         if (!looks) {
             // Code of the JDK that is called from here may have been rewritten.
-            ProfilerRuntime.leaveOut();
+            CurrentThread.leaveOut();
             if (!CpuClock.start()) {
                 return -1;
             }
@@ -105,7 +87,7 @@ final class Sampler {
             looks = true;
             before = CpuClock.now();
         }
-        if (session != Session.number || Session.isOver()) {
+        if (session != Recording.number || Recording.isOver()) {
             looks = false;
             return -1;
         }
@@ -116,8 +98,8 @@ final class Sampler {
             last.tookLook(took);
         }
         random = random * GOLDEN + 1;
-        long jitter = (random >>> 33) % (2 * PERIOD / JITTER) - PERIOD / JITTER;
-        return Math.max(PERIOD + jitter, SHARE * took);
+        long jitter = (random >>> 33) % (2 * Sampled.PERIOD / JITTER) - Sampled.PERIOD / JITTER;
+        return Math.max(Sampled.PERIOD + jitter, SHARE * took);
     }
 
     /** Looks at threads whose turn it is. Gives one of them; null: there is none. */
@@ -127,7 +109,7 @@ final class Sampler {
         for (int i = Math.min(known.length, MOST); i > 0; i--) {
             hand = hand + 1 < known.length ? hand + 1 : 0;
             Sampled one = known[hand];
-            if (one.look(isPaused, isAlone)) {
+            if (one.look(Pauses.goesOn(), isAlone)) {
                 last = one;
             } else {
                 remove(one);

@@ -8,61 +8,38 @@ package instrument.runtime;
  * their beginning and at their end. Where compiled code of the recorder lies the handler knows by itself.
  */
 final class Samples {
-    // Bits of a mark beside the number of a node.
-    /** A probe runs. */
-    static final long PROBE = 1L << 63;
-    /** The thread is not recorded any more. */
-    static final long LOST = 1L << 62;
-
-    /** What the agent says of its sampler, as lines of properties; null: there is none. */
-    private static String told;
-
     private Samples() {}
-
-    /** The native methods are registered. Before any settings are read. */
-    static void registered(String lines) {
-        told = lines;
-    }
-
-    static boolean areAvailable() {
-        return areOfAgent() || Sampler.isPossible();
-    }
-
-    /** Whether the agent has a sampler: else it is a thread of the recorder. */
-    static boolean areOfAgent() {
-        return told != null;
-    }
 
     /** For the profile: lines of KEY=VALUE. */
     static String properties() {
-        return told != null ? told : "samples.source=thread\nsamples.period=" + Sampler.PERIOD + "\nsamples.probes=mark\n";
+        return Settings.agentSamples() ? Settings.agentSampler : "samples.source=thread\nsamples.period=" + Sampled.PERIOD + "\nsamples.probes=mark\n";
     }
 
     /** What of the current thread is sampled from now on; null: it is the agent that samples it, or nobody does. */
-    static Sampled begin(Thread thread, Words words, Region region, boolean isVirtual) {
-        if (areOfAgent()) {
+    static Sampled begin(Thread thread, long number, Words words, Region region, boolean isVirtual) {
+        if (Settings.agentSamples()) {
             begin(words.place(region.base), words.place(0), isVirtual);
         } else if (!isVirtual) {
             // Nobody can tell the CPU time of a virtual thread.
-            Sampled sampled = new Sampled(thread, words, region.base);
+            Sampled sampled = new Sampled(thread, number, words, region.base);
             Sampler.add(sampled);
             return sampled;
         }
         return null;
     }
 
-    /** Whether samples are of what is not recorded. */
-    static void pauseAll(boolean on) {
-        if (areOfAgent()) {
-            pause(on);
-        } else {
-            Sampler.pause(on);
+    /** Recording was paused, or goes on: so it is with the agent's samples. Those of {@link Sampler} look for themselves. */
+    static void followPauses() {
+        synchronized (Pauses.LOCK) {
+            if (Settings.agentSamples()) {
+                pause(Pauses.isOn());
+            }
         }
     }
 
     /** No thread is sampled any more. When this returns nobody writes samples into the file. */
     static void endAll() {
-        if (areOfAgent()) {
+        if (Settings.agentSamples()) {
             end();
         } else {
             Sampler.end();

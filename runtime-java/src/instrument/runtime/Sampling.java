@@ -20,7 +20,7 @@ final class Sampling {
     /** Calls that take so many ns or more are all timed. */
     private static final long LONG = 10000;
     /** Of the shortest calls, one in so many is timed. */
-    static final int RARE = Threads.settings.sampled == Settings.AUTO ? 64 : Threads.settings.sampled;
+    static final int RARE = Recording.settings.sampled == Settings.AUTO ? 64 : Recording.settings.sampled;
     /** The logarithm of the least number of calls timed for each doubling of their number, after a head. */
     private static final int LOG_SHARE = 4;
     /** The same of the largest number: 1024 calls timed leave an error of 2 % of their deviation. */

@@ -30,7 +30,7 @@ final class Scribe implements Runnable {
         LEFT.set(null);
         COUNT.set(0);
         current = new Scribe();
-        thread = Lifetime.thread(current);
+        thread = OwnThreads.thread(current);
         thread.setDaemon(true);
         thread.start();
     }
@@ -39,7 +39,7 @@ final class Scribe implements Runnable {
     static boolean leave(Note note) {
         if (COUNT.incrementAndGet() > MOST) {
             COUNT.decrementAndGet();
-            Threads.file.drop();
+            Recording.file.drop();
             return false;
         }
         Note before;
@@ -75,7 +75,7 @@ final class Scribe implements Runnable {
     @Override
     public void run() {
         // Code of the JDK that is called from here may have been rewritten.
-        ProfilerRuntime.newState().mode = ThreadState.OFF;
+        CurrentThread.newState().mode = ThreadState.OFF;
         while (!over) {
             Note left = LEFT.getAndSet(null);
             if (left == null) {
@@ -93,11 +93,14 @@ final class Scribe implements Runnable {
                 boolean written = false;
                 try {
                     written = first.write();
+                    if (written) {
+                        Owners.written(first);
+                    }
                 } catch (Throwable e) {
-                    Threads.complain(e);
+                    Recording.complain(e);
                 }
                 if (!written) {
-                    Threads.file.drop();
+                    Recording.file.drop();
                 }
                 COUNT.decrementAndGet();
             }
@@ -112,7 +115,7 @@ final class Scribe implements Runnable {
         try {
             pause = Owners.ask();
         } catch (Throwable e) {
-            Threads.complain(e);
+            Recording.complain(e);
         }
         // What was called here may itself have parked, and taken the permit of a note that came meanwhile.
         if (LEFT.get() != null) {

@@ -15,7 +15,7 @@ final class ServedLinks {
 
     /** The link for a call; the thread is BUSY. 0: there is none. */
     static int of(ThreadState state, long object, int method) {
-        switch (Threads.settings.record) {
+        switch (Recording.settings.record) {
             case Settings.TREE:
                 return of(Numbers.mix(object, method), method);
             case Settings.TRACE:

@@ -12,34 +12,21 @@ final class Session {
     /** ms to wait for threads that are inside the runtime at the end. */
     private static final int TO_LEAVE = 1000;
 
-    /** Recordings that have ended. */
-    static volatile int number;
-    private static volatile boolean isOver;
-    /** The largest {@link ThreadState#recording} so far. */
-    private static int last = ThreadState.FIRST_RECORDING;
-
     private Session() {}
-
-    /** Whether the last one has ended and no other has begun. */
-    static boolean isOver() {
-        return isOver;
-    }
 
     /** Ends the recording; the profile is complete. Nothing happens if none goes on. The caller's probes do nothing. */
     static void end() {
-        ProfileFile file = Threads.file;
+        ProfileFile file = Recording.file;
         Lifetime.stop();
         if (file != null) {
-            Lifetime.measure(file, Threads.settings);
+            Lifetime.measure(file, Recording.settings);
         }
         synchronized (Pauses.LOCK) {
-            if (isOver) {
+            if (Recording.isOver()) {
                 return;
             }
-            isOver = true;
-            last = Math.max(last, ThreadState.recording & ~1);
             Gate.close();
-            ThreadState.recording = ThreadState.NEVER;
+            Recording.end();
         }
         // Those that are about to write have done so when this is over.
         for (int i = 0; i < TO_LEAVE && Threads.isAnyBusy(); i++) {
@@ -50,14 +37,14 @@ final class Session {
             }
         }
         Samples.endAll();
-        number++;
+        Recording.number++;
         if (JavaThreads.on) {
             JavaThreads.on = false;
             Scribe.end();
         }
         if (file != null) {
             Threads.markEnded();
-            Lines.write(file);
+            Lines.write(file, Threads.lines());
             file.clock(Format.SHUTDOWN);
             // The process lives on: it is not the one that says so.
             file.write(Format.PROPERTIES, "recording.ended=before-program\n");
@@ -67,17 +54,16 @@ final class Session {
 
     /** Makes everything ready for another one, which begins with the next event. */
     static void begin() {
-        if (Threads.settings != null && Threads.settings.record == Settings.TREE) {
-            TreeState.renew();
+        if (Recording.settings != null && Recording.settings.record == Settings.TREE && TreeState.SAMPLED) {
+            Sampling.renew();
         }
-        Agent.renew();
         Boundaries.renew();
         Calibration.renew();
         ClassNames.renew();
         Constructors.renew();
         Contexts.renew();
         EndedThreads.renew();
-        HeapEvents.here = false;
+        HeapAgent.here = false;
         JavaThreads.renew();
         Owners.renew();
         Wait.renew();
@@ -86,32 +72,14 @@ final class Session {
         Links.renew();
         MachineWork.renew();
         Pauses.renew();
-        ProfilerRuntime.renew();
+        CurrentThread.renew();
         Roots.renew();
         Running.renew();
         ThreadLinks.renew();
         Threads.renew();
         synchronized (Pauses.LOCK) {
-            last += 2;
-            ThreadState.recording = last;
             Gate.renew();
-            isOver = false;
+            Recording.open();
         }
-    }
-
-    /**
-     * For a thread on whose shadow stack an event fits no frame: whether it may be of a call that began in an earlier recording. Those are the
-     * oldest frames of a thread, so no recorded call that could end is open then.
-     */
-    static boolean isLeftover(ThreadState state) {
-        if (number == 0) {
-            return false;
-        }
-        for (int i = 0; i < state.depth(); i++) {
-            if (state.frame(i) > 0) {
-                return false;
-            }
-        }
-        return true;
     }
 }

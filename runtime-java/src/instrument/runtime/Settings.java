@@ -26,6 +26,16 @@ final class Settings {
     /** ms of the longest period of bursts. */
     private static final long LONGEST_PERIOD = 3600000;
 
+    // Known before any settings are read.
+    /** Classes are rewritten as they load: a program is waiting to start while anything is done at the first event. */
+    static boolean underAgent;
+    /** What the agent says of itself, as lines of KEY=VALUE: what is inserted where, the names of the code regions, and what of the heap is recorded. Null: there is no agent. */
+    static volatile String agentLines;
+    /** What the agent says of its sampler, as lines of properties; null: there is none. */
+    static String agentSampler;
+    /** What was inserted where in the JDK's classes in its module image; null: they were not rewritten there. */
+    static volatile String imageSelection;
+
     static final String RESOURCE = "META-INF/instrument/runtime.properties";
 
     /** First part of the default file name. */
@@ -96,7 +106,7 @@ final class Settings {
             Log.say("cannot read " + RESOURCE + ": " + e);
         }
         // The agent gives a file a name, too, if nobody else does.
-        String chosen = Agent.present && JdkImage.selection == null ? find("called") : outside("name");
+        String chosen = underAgent && imageSelection == null ? find("called") : outside("name");
         called = chosen == null || chosen.isEmpty() ? null : chosen;
         String given = find("name");
         name = given == null || given.isEmpty() || given.indexOf('/') >= 0 || given.indexOf('\\') >= 0 ? "java" : given;
@@ -169,7 +179,7 @@ final class Settings {
             return TREE;
         }
         for (int i = 0; i < RECORD.length; i++) {
-            if (RECORD[i].equals(value) && (i != SAMPLES || Agent.present)) {
+            if (RECORD[i].equals(value) && (i != SAMPLES || underAgent)) {
                 return i;
             }
         }
@@ -182,11 +192,26 @@ final class Settings {
         boolean asked = value != null && value.equals("samples");
         String hindrance = !tree ? "is for instrument.record=tree"
             : cpu ? "excludes instrument.cpu=true, which reads the CPU time at every call"
-            : !Samples.areAvailable() ? "needs the module java.management" : null;
+            : !agentSamples() && !tellsCpuTime() ? "needs the module java.management" : null;
         if (asked && hindrance != null) {
             Log.say("instrument.timing=samples " + hindrance + "; it has no effect");
         }
-        return (asked || value == null && Samples.areOfAgent()) && hindrance == null;
+        return (asked || value == null && agentSamples()) && hindrance == null;
+    }
+
+    /** Whether the agent has a sampler: else it is a thread of the recorder. */
+    static boolean agentSamples() {
+        return agentSampler != null;
+    }
+
+    /** Whether this Java can tell the CPU time of threads: java.management may be absent. Loads as little of it as can be. */
+    private static boolean tellsCpuTime() {
+        try {
+            Class.forName("java.lang.management.ManagementFactory", false, null);
+            return true;
+        } catch (ClassNotFoundException | LinkageError | SecurityException e) {
+            return false;
+        }
     }
 
     /** CPU time is read at every call: then all of them are timed unless the user says otherwise. */

@@ -9,7 +9,7 @@ final class SlowPath {
 
     /** A method or, with the pending bit, a constructor is entered. Lets StackOverflowError and ThreadDeath through. */
     static void enter(ThreadState known, int id, long pendingBit, NotInlined none) {
-        ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
+        ThreadState state = known.isOld() ? CurrentThread.renewed(known) : known;
         int entering = pendingBit == 0 ? 0 : 1;
         if (state.doubted != 0 && state.mode == state.live) {
             state.settle(state.alive(entering));
@@ -25,7 +25,7 @@ final class SlowPath {
             Running.look(state);
         }
         if (state.mode == ThreadState.OUTSIDE) {
-            if (!ThreadState.isRoot(id) && state.muted.isEmpty()) {
+            if (!Recording.isRoot(id) && state.muted.isEmpty()) {
                 return;
             }
             state.goInside();
@@ -160,25 +160,30 @@ final class SlowPath {
         state.outside();
     }
 
-    /** An object was made. */
-    static void allocated(ThreadState known, Object object) {
-        ThreadState state = known.isOld() ? ProfilerRuntime.renewed(known) : known;
-        if (state.isPaused() || !state.begin(0)) {
+    /** What {@link ThreadState#enterLibrary} does not take. Lets StackOverflowError and ThreadDeath through. */
+    static void enterLibrary(ThreadState state, int id) {
+        learnLibrary(state, id);
+        enter(state, id, 0, null);
+    }
+
+    /** The end of a call into a library. */
+    static void exitLibrary(ThreadState state, int id) {
+        learnLibrary(state, id);
+        close(state, id, Format.EXITS, null);
+    }
+
+    private static void learnLibrary(ThreadState state, int id) {
+        int before = state.mode;
+        if (before == ThreadState.BUSY || before == ThreadState.OFF || LibraryCalls.has(id)) {
             return;
         }
-        boolean room;
+        state.mode = ThreadState.BUSY;
         try {
-            room = HeapProxy.biographies && !begins(state, object) || state.allocate(object);
+            LibraryCalls.add(id);
         } finally {
             if (state.mode == ThreadState.BUSY) {
-                state.mode = state.live;
+                state.mode = before;
             }
-        }
-        if (!room) {
-            state.stop();
-            state.drop();
-        } else if (state.missed != 0) {
-            state.dropMissed();
         }
     }
 
@@ -187,12 +192,6 @@ final class SlowPath {
         if (state.doubted != 0 && state.mode == state.live) {
             state.settle(mayBeThere ? state.alive(0) : null);
         }
-    }
-
-    /** Begins the biography of an object. False: it has one, or is not to have one. */
-    private static boolean begins(ThreadState state, Object object) {
-        ClassNames.Entry type = ClassNames.of(object);
-        return type.number != 0 && HeapEvents.begin(object, type, state);
     }
 
     /**
@@ -204,11 +203,11 @@ final class SlowPath {
         while (at >= 0 && ((int) (state.frame(at) >>> 32) & mask) != upper) {
             at--;
         }
-        if (at < 0 && ThreadState.roots != null) {
+        if (at < 0 && Recording.roots != null) {
             // A method below the root goes on: the root and all above it are gone. Or it is one of those that began before the recording.
             state.abandon();
             state.muted.endAbove(state.beneath() - 1);
-        } else if (at < 0 && (state.isPaused() || Session.isLeftover(state))) {
+        } else if (at < 0 && (state.isPaused() || isLeftover(state))) {
             return -1;
         } else if (at >= 0 && !state.arriving(at) || !state.arrived(eventKind, id)) {
             return -1;
@@ -219,5 +218,21 @@ final class SlowPath {
             state.drop();
         }
         return at;
+    }
+
+    /**
+     * For a thread on whose shadow stack an event fits no frame: whether it may be of a call that began in an earlier recording. Those are the
+     * oldest frames of a thread, so no recorded call that could end is open then.
+     */
+    private static boolean isLeftover(ThreadState state) {
+        if (Recording.number == 0) {
+            return false;
+        }
+        for (int i = 0; i < state.depth(); i++) {
+            if (state.frame(i) > 0) {
+                return false;
+            }
+        }
+        return true;
     }
 }

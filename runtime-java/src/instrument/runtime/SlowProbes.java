@@ -20,7 +20,7 @@ final class SlowProbes {
                 }
                 endOfProbe(state);
             } catch (Throwable e) {
-                ProfilerRuntime.entryFailed(state, e);
+                CurrentThread.entryFailed(state, e);
             }
             return;
         }
@@ -44,7 +44,7 @@ final class SlowProbes {
             } catch (StackOverflowError e) {
                 // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             } catch (Throwable e) {
-                ProfilerRuntime.failed(state, e);
+                CurrentThread.failed(state, e);
             }
             return;
         }
@@ -73,7 +73,7 @@ final class SlowProbes {
             } catch (StackOverflowError e) {
                 // As in end.
             } catch (Throwable e) {
-                ProfilerRuntime.failed(state, e);
+                CurrentThread.failed(state, e);
             }
             return;
         }
@@ -92,7 +92,7 @@ final class SlowProbes {
 
     /** The state of the current thread, which has no place; null: its events are not recorded. */
     private static ThreadState own() {
-        ThreadState state = ProfilerRuntime.unplaced(Thread.currentThread());
-        return state == null ? ProfilerRuntime.newState() : state;
+        ThreadState state = CurrentThread.unplaced(Thread.currentThread());
+        return state == null ? CurrentThread.newState() : state;
     }
 }

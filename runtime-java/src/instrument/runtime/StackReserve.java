@@ -11,18 +11,7 @@ package instrument.runtime;
  * on the usual path. So it does not matter which of the two is compiled when, nor whether one is part of the other.
  */
 final class StackReserve {
-    /** Enough for file operations: 6 KiB of compiled frames, 16 KiB of interpreted ones. */
-    static final int FILE_LEVELS = 200;
-
     private StackReserve() {}
-
-    /**
-     * Overflows the stack here if there are not so many levels left, so that it does not overflow inside something that
-     * would be left half done.
-     */
-    static int levels(int more) {
-        return more == 0 ? 0 : levels(more - 1) + 1;
-    }
 
     /** A frame of 600 local variables and as large an operand stack. */
     static void frame() {
@@ -43,7 +32,7 @@ final class StackReserve {
         long l280, l281, l282, l283, l284, l285, l286, l287, l288, l289, l290, l291, l292, l293, l294, l295, l296, l297, l298, l299;
         // What is asked for is asked for next anyway. Less than 325 bytes of code: HotSpot makes no larger method a part of
         // its caller.
-        if (ProfilerRuntime.first == null) {
+        if (CurrentThread.first == null) {
             rest(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, pad(
                 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
                 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,

@@ -25,17 +25,20 @@ public final class ThreadLinks {
         }
         ThreadState state = null;
         try {
-            state = ProfilerRuntime.fresh();
+            state = CurrentThread.fresh();
             if (state != null && state.javaThread != 0) {
                 startedBy((Thread) object, state);
             }
             if (state != null) {
-                LinkFrames.make(state, Links.START, (Thread) object);
+                int link = LinkFrames.make(state, Links.START);
+                if (link != 0) {
+                    remember((Thread) object, link, state);
+                }
             }
         } catch (StackOverflowError e) {
             // The thread starts without a link, if it does.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
@@ -55,22 +58,30 @@ public final class ThreadLinks {
         }
     }
 
-    /** Remembers the link of a thread. Whoever calls is BUSY. */
-    static void remember(Thread thread, int link) {
+    /** Remembers the link of a thread. */
+    private static void remember(Thread thread, int link, ThreadState state) {
+        int mode = state.mode;
         // Of a thread that runs already, start() will fail.
-        if (thread.isAlive()) {
+        if (mode != state.live || thread.isAlive()) {
             return;
         }
-        if (Threads.settings.record == Settings.TREE) {
-            Links.use(link);
-        }
-        synchronized (LOCK) {
-            Waiting known = add(thread);
-            if (known == null) {
-                release(link);
-            } else {
-                release(known.link);
-                known.link = link;
+        state.mode = ThreadState.BUSY;
+        try {
+            if (Recording.settings.record == Settings.TREE) {
+                Links.use(link);
+            }
+            synchronized (LOCK) {
+                Waiting known = add(thread);
+                if (known == null) {
+                    release(link);
+                } else {
+                    release(known.link);
+                    known.link = link;
+                }
+            }
+        } finally {
+            if (state.mode == ThreadState.BUSY) {
+                state.mode = mode;
             }
         }
     }
@@ -174,7 +185,7 @@ public final class ThreadLinks {
     }
 
     private static void release(int link) {
-        if (link != 0 && Threads.settings.record == Settings.TREE) {
+        if (link != 0 && Recording.settings.record == Settings.TREE) {
             Links.disuse(link);
         }
     }

@@ -3,7 +3,7 @@ package instrument.runtime;
 import java.lang.ref.WeakReference;
 
 /**
- * One thread's recording: its shadow stack and the rules that match events to frames. The subclasses are the three ways to
+ * One thread's recording: its shadow stack and the rules that match events to frames. {@link CountsState}, {@link TreeState} and {@link TraceState} are the ways to
  * record. A process loads only one of them, so the calls to it are bound when they are compiled.
  *
  * <p>A frame is one word: pending bit, id + 1 (31 bits), and 32 bits of the subclass.
@@ -22,7 +22,7 @@ import java.lang.ref.WeakReference;
  * <p>Every call that may fail comes before the first write of an event; what follows needs less stack than
  * {@link ProfilerRuntime} has made sure of.
  */
-abstract class ThreadState {
+abstract class ThreadState extends ShadowStack {
     // Modes. Other ones mean that the thread records: see live.
     static final int NEW = 0;
     /** Inside the runtime: probes of code that the runtime itself calls do nothing. */
@@ -34,11 +34,8 @@ abstract class ThreadState {
     /** Nothing is open but calls that began before the recording: see {@link Running}. */
     static final int BENEATH = 6;
 
-    /** What {@link #recording} is when nothing ever is recorded: no probe looks any further. */
-    static final int NEVER = Integer.MIN_VALUE;
-
-    /** The first of the modes of threads that record. */
-    static final int FIRST_RECORDING = 16;
+    /** No thread's {@link #owner}. */
+    static final long NOBODY = -1;
 
     /** How many rooms {@link Values} has. */
     static final int VALUE_ROOMS = 4;
@@ -46,27 +43,15 @@ abstract class ThreadState {
     /** Pending constructors before the thread's real frames are looked at. */
     private static final int PENDING_LIMIT = 64;
 
-    /**
-     * Bits of the ids of the root methods; null: everything is recorded. Set, if ever, before the first state is made: the
-     * subclasses take it for a constant.
-     */
-    static long[] roots;
-
-    /**
-     * The one mode that the fast paths let through. Every pause and every resumption sets another one, so that each thread takes
-     * notice at its next event. Odd: recording is paused, and no thread has it.
-     */
-    static volatile int recording = FIRST_RECORDING;
-
     int mode = NEW;
-    /** The mode while the thread records: what {@link #recording} was when it looked. */
-    int live = FIRST_RECORDING;
+    /** The mode while the thread records: what {@link Recording#mode} was when it looked. */
+    int live = Recording.FIRST_RECORDING;
     /** ns of the pauses that the thread knows of. */
     private long known;
     /** Calls that began during a pause. */
     final MutedFrames muted = new MutedFrames(this);
-    /** Calls that began before the recording; null: none. */
-    Running running;
+    /** {@link Running} calls, which began before the recording; null: none. */
+    Object running;
     /** {@link Running} has looked for those that were found by then. */
     int news;
     /** The lowest so many frames of the shadow stack are theirs. */
@@ -90,35 +75,35 @@ abstract class ThreadState {
     int missed;
     /** Number of the link that started the thread; 0: none. Written into the file when the thread is attached. */
     int link;
-    /** Those that this thread has made; null: none. */
-    Links links;
+    /** The {@link Links} that this thread has made; null: none. */
+    Object links;
     /** What its calls have executed, where that is counted. */
     final BytecodeTable bytecodes = new BytecodeTable();
     /** What its calls count, where lines are counted. */
     final LineTable lines = new LineTable();
-    /** Of code regions. */
-    RegionTimer timers;
-    /** Remote calls that it makes and serves; null: none so far. */
-    RemoteCalls remote;
+    /** The first {@link RegionTimer}; null: none. */
+    Object timers;
+    /** {@link RemoteCalls} that it makes and serves; null: none so far. */
+    Object remote;
     /** For each room of {@link Values}, the outermost call that was split by a value: its id + 1, and where its frame was. It may have ended. */
     final int[] openValues = new int[2 * VALUE_ROOMS];
     /** It is known to serve no other process: what can be called remotely is called from here. */
     boolean local;
     /** Number of the thread in {@link JavaThreads}; 0: not known. */
     int javaThread;
-    /** What the thread waits for; null: nothing. */
-    Wait wait;
+    /** The {@link Wait} that goes on; null: none. */
+    Object wait;
     private Chain lastChain;
 
     /** Its thread, as {@link Owner} knows it: only once it has a place among those that are looked at first. */
-    long owner = Owner.NOBODY;
+    long owner = NOBODY;
     /**
      * Empty in the accumulator of ended threads. Final: other threads read it without a lock. They never find a state without its other fields' first values either: HotSpot
      * makes an object with a final field known after all of its constructor.
      */
     final WeakReference<Thread> thread;
-    /** The recording that it belongs to: see {@link Session}. */
-    final int session = Session.number;
+    /** Number of the {@link Recording} that it belongs to. */
+    final int session = Recording.number;
     /** It has a virtual thread. */
     boolean isVirtual;
     /** Its regions are read by nobody. */
@@ -136,112 +121,6 @@ abstract class ThreadState {
     ThreadState(Thread owner) {
         thread = new WeakReference<Thread>(owner);
     }
-
-    // ---- fast paths: true if the event was recorded ----
-
-    abstract boolean enter(int id);
-
-    abstract boolean enterConstructor(int id);
-
-    /** A slow path ends: what runs from now on is the program again. */
-    void endOfProbe() {}
-
-    /** Its regions are there, and the thread is the current one. */
-    void attached() {}
-
-    /** Of a call into a library; takes it only if the id is known to be that of one. */
-    boolean enterLibrary(int id) {
-        // It is, where there was one before in this place.
-        return enter(id);
-    }
-
-    abstract boolean exit(int id);
-
-    abstract boolean unwind(int id);
-
-    abstract boolean superReturned(int id);
-
-    abstract boolean caught(int id);
-
-    /** The call of the topmost frame has executed so many instructions; true if it has this upper half, or nothing is to be counted. */
-    abstract boolean executed(int upper, long count);
-
-    // ---- what the slow paths ask of the subclass; the thread is BUSY ----
-
-    /** Frames on the shadow stack. */
-    abstract int depth();
-
-    /** A frame, 0 being the outermost. */
-    abstract long frame(int index);
-
-    abstract void setFrame(int index, long frame);
-
-    /** Makes room for an entry, in every respect; false: there is none. */
-    abstract boolean reserve(int id);
-
-    /** Records an entry that {@link #reserve} has made room for. */
-    abstract void enterReserved(int id, long pendingBit);
-
-    /** An event other than an entry comes in: reads the clock, if there is one, and makes room for the event. */
-    abstract boolean arrived(long eventKind, int number);
-
-    /** An event of this frame is about to come in: calls into libraries above it have ended by an exception. False: there is no room. */
-    boolean arriving(int at) {
-        return true;
-    }
-
-    /** Closes the topmost frame. */
-    abstract void closeTop(int column);
-
-    /** An exception that another thread sent (Thread.stop) has cut a probe off between two steps: no call may be counted by half. */
-    void mend() {}
-
-    /** Counts an event that fits no frame. */
-    abstract boolean unmatched(int id);
-
-    /** Closes these pending frames, which are not on top, as aborted, each with the calls into libraries right above it. What is above them stays, under other callers. */
-    abstract void remove(boolean[] gone);
-
-    /** Closes so many topmost frames, which are pending and have been gone for a while, as aborted. */
-    abstract void closeGone(int frames);
-
-    /** Closes so many topmost frames, which are pending, as aborted, in a way that {@link #revive} can undo before the next event. False: there is no room. */
-    abstract boolean abort(int frames);
-
-    /** Puts these of the frames back, the outermost is the first. */
-    abstract void revive(boolean[] alive);
-
-    /** Whether the next entry, and what belongs to the topmost frame, is not for the fast paths. */
-    abstract void hold(boolean on);
-
-    /** Whether a context is not known yet, and that of its caller depends on what is on the stack. */
-    boolean isNew(int id) {
-        return false;
-    }
-
-    /** Records an allocation. */
-    abstract boolean allocate(Object object);
-
-    /** The fast path of {@link SlowPath#allocated}: true if the object was recorded, or is not to be. */
-    abstract boolean allocateAgain(Object object);
-
-    /** The lowest so many frames are not for the fast paths to close. */
-    abstract void cover(int frames);
-
-    /** So many ns of pauses came after the last event, or as many as there are since: takes them out of the times of open calls. */
-    abstract void takeOut(long ns);
-
-    /** What figures of a frame belong to: id + 1, or the number of its node. */
-    abstract int consumerOf(long frame);
-
-    /** Pushes the frame of a link. */
-    abstract boolean pushLink(int link);
-
-    /** True if this is the frame of the link. */
-    abstract boolean isLink(long frame, int link);
-
-    /** The number of the node on top, 0 if there is none. */
-    abstract int contextNode();
 
     /** The number in {@link Contexts} of what is on the stack; 0: nothing. The thread is BUSY. */
     int context() {
@@ -270,7 +149,7 @@ abstract class ThreadState {
 
     /** A chain of what is on the stack. */
     Chain newChain(int node) {
-        int most = Math.min(depth(), Threads.settings.depth);
+        int most = Math.min(depth(), Recording.settings.depth);
         int[] consumers = new int[most + 1];
         int count = 0;
         for (int i = 0; i < most; i++) {
@@ -284,9 +163,6 @@ abstract class ThreadState {
         }
         return new Chain(node, java.util.Arrays.copyOf(consumers, count));
     }
-
-    /** The number of a node's context has been found. */
-    void contextIs(int node, int context) {}
 
     // ---- slow paths ----
 
@@ -306,7 +182,7 @@ abstract class ThreadState {
             arrive();
         }
         if (mode == live) {
-            if (live != (recording & ~1)) {
+            if (live != (Recording.mode & ~1)) {
                 catchUp();
             }
             if ((id & ~idMask) != 0) {
@@ -326,35 +202,35 @@ abstract class ThreadState {
 
     /** It belongs to a recording that is over. */
     final boolean isOld() {
-        return session != Session.number;
+        return session != Recording.number;
     }
 
     // ---- pauses ----
 
     /** True: what begins now is not recorded. Never so for a state on trial. */
     final boolean isPaused() {
-        int now = recording;
+        int now = Recording.mode;
         return (now & 1) != 0 && live != now;
     }
 
     /** For a thread that knows of all pauses that ended: ns of the one that goes on. */
     final long paused(long now) {
-        return live == recording ? 0 : Pauses.ns(now) - known;
+        return live == Recording.mode ? 0 : Pauses.ns(now) - known;
     }
 
     /** The thread begins to record, if there is no pause. */
-    private void goLive() {
-        live = recording & ~1;
+    final void goLive() {
+        live = Recording.mode & ~1;
         known = Pauses.ended();
     }
 
     /** Takes out the time of the pauses that ended since the last event. */
     private void catchUp() {
-        int now = recording & ~1;
+        int now = Recording.mode & ~1;
         mode = BUSY;
         try {
             // Times must not be shifted by half.
-            StackReserve.levels(StackReserve.FILE_LEVELS);
+            StackLevels.need(StackLevels.OF_FILE);
             long ended = Pauses.ended();
             takeOut(ended - known);
             known = ended;
@@ -375,7 +251,7 @@ abstract class ThreadState {
         if (doubted != 0) {
             return;
         }
-        cover(Math.max(beneath + (roots == null ? 0 : 1), muted.covered()));
+        cover(Math.max(beneath + (Recording.roots == null ? 0 : 1), muted.covered()));
         outside();
     }
 
@@ -399,34 +275,14 @@ abstract class ThreadState {
 
     /** The thread's first event. */
     final void arrive() {
-        if (Thread.currentThread().getName() == null) {
-            // A thread of native code: its Thread is still being constructed.
-            return;
-        }
-        mode = BUSY;
-        try {
-            if (!Threads.start()) {
-                mode = OFF;
-            } else if (roots != null && !ThreadLinks.isLinked(Thread.currentThread())) {
-                // A thread that was started inside belongs there.
-                mode = OUTSIDE;
-            } else if (Threads.attach(this)) {
-                goLive();
-                isInside(roots != null);
-                mode = live;
-            }
-        } finally {
-            if (mode == BUSY) {
-                mode = header == null ? NEW : live;
-            }
-        }
+        Recorder.get().arrive(this);
     }
 
     /** A root method is entered, or a link that was made inside one. */
     final void goInside() {
         mode = BUSY;
         try {
-            if (header != null || Threads.attach(this)) {
+            if (header != null || Recorder.get().attach(this)) {
                 goLive();
                 isInside(true);
                 mode = live;
@@ -438,16 +294,9 @@ abstract class ThreadState {
         }
     }
 
-    /** Also true while it is not known which are. */
-    static boolean isRoot(int id) {
-        long[] known = roots;
-        int word = id >> 6;
-        return known == null || word < known.length && (known[word] >>> id & 1) != 0;
-    }
-
     /** Frames may have been closed: that of the root method was the last one. */
     final void outside() {
-        if (doubted == 0 && roots != null && mode == live && depth() == beneath && muted.isEmpty()) {
+        if (doubted == 0 && Recording.roots != null && mode == live && depth() == beneath && muted.isEmpty()) {
             mode = running == null ? OUTSIDE : BENEATH;
             isInside(running != null);
         }
@@ -577,44 +426,15 @@ abstract class ThreadState {
         pendingLimit = Math.max(PENDING_LIMIT, 2 * (pending + muted.pending()));
     }
 
-    // ---- calibration ----
-
-    /** For a state on trial: ns charged so far to calls of other methods than {@link CalibrationCalls#CALLER}; -1: this is not known. */
-    abstract long charged();
-
-    /** The same of CPU time, if that is recorded. */
-    long chargedCpu() {
-        return 0;
-    }
-
-    /** For a state on trial: so many of these calls {@link #charged} stands for, if not every call was timed. */
-    long coveredCalls() {
-        return 0;
-    }
-
-    /** For a state on trial: times every call, or as few as can be. */
-    abstract void timeAll(boolean all);
-
     // ---- life ----
 
-    /** Takes the thread's regions; false: there is no room. */
-    abstract boolean allocateRegions(int kind);
-
-    /** Gives the regions back, all but the header. */
-    abstract void releaseRegions();
-
-    /** Moves the figures of an ended thread into the accumulator; false: there was no room, the rest stays. */
+    /** Moves the figures of an ended thread into the accumulator; false: there was no room, the rest stays. {@link #folded} follows. */
     abstract boolean foldInto(ThreadState sum);
-
-    /** False: what an ended thread has recorded stays where it is. */
-    boolean folds() {
-        return true;
-    }
 
     /** Records on trial, whether there is a pause or not. */
     final void tryOut() {
         onTrial = true;
-        live = recording;
+        live = Recording.mode;
         mode = live;
     }
 
@@ -622,7 +442,7 @@ abstract class ThreadState {
     final void release() {
         mode = STOPPED;
         isInside(false);
-        Threads.file.release(header);
+        Recording.file.release(header);
         bytecodes.release();
         releaseRegions();
     }
@@ -663,8 +483,8 @@ abstract class ThreadState {
     void drop() {
         if (header != null) {
             header.put(Format.THREAD_DROPPED, ++dropped);
-        } else if (Threads.file != null) {
-            Threads.file.drop();
+        } else if (Recording.file != null) {
+            Recording.file.drop();
         }
     }
 
@@ -672,10 +492,8 @@ abstract class ThreadState {
 
     /** What all ways to record have in common; the regions are given back. */
     final void folded(ThreadState sum) {
-        Journal.move(sum, sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
-        Journal.move(sum, sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
-        Links.folded(this, null, sum.ordinal);
-        Regions.folded(this, sum);
+        Journal.move(sum.header, sum.header, Format.THREAD_DROPPED, dropped, header, Format.THREAD_DROPPED);
+        Journal.move(sum.header, sum.header, Format.THREAD_PAUSE, paused, header, Format.THREAD_PAUSE);
         sum.header.put(Format.THREAD_EXTRA, sum.header.get(Format.THREAD_EXTRA) + 1);
         release();
     }

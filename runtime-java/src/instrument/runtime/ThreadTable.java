@@ -31,7 +31,7 @@ final class ThreadTable {
 
     /** Whether the current thread has no state; false also if this could not be seen without the lock. */
     boolean lacks(Thread thread) {
-        for (int i = 0; i < TRIES || JavaThreads.isVirtual(thread); i++) {
+        for (int i = 0; i < TRIES || LocalState.isVirtual(thread); i++) {
             int before = changes;
             if (find(thread) != null) {
                 return false;

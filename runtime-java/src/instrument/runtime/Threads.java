@@ -1,9 +1,7 @@
 package instrument.runtime;
 
-import java.nio.charset.Charset;
-
 /**
- * The threads that have regions in the file, and the start of recording. When there are many threads, those that ended
+ * The threads that have regions in the Recording.file. When there are many threads, those that ended
  * are added up by pool ({@link EndedThreads}) and their regions used again, so that a million short threads need no more room than
  * those alive at one time. A trace stays where it is.
  */
@@ -12,22 +10,7 @@ final class Threads {
     private static final int KEPT_VIRTUAL = 16;
     /** Threads looked at for each thread that comes: dead ones cannot pile up. */
     private static final int SWEEP = 4;
-    private static final Object LOCK = new Object();
-
-    /** What the user chose; null until the first event. */
-    static volatile Settings settings;
-    /** It is a calling context tree. Known a little earlier than the other settings. */
-    static volatile boolean recordsTree;
-    /** Null: recording is off, or did not start yet. */
-    static volatile ProfileFile file;
-    /** Why there is none, if it could not be created. */
-    static volatile String refusal;
-    /** Set in a thread that reads the settings. */
-    private static final ThreadLocal<Thread> CONFIGURING = new ThreadLocal<Thread>();
-    private static boolean started;
-    /** Remote calls are recorded. */
-    static volatile boolean hasRemoteCalls;
-    private static boolean complained;
+    static final Object LOCK = new Object();
 
     private static ThreadState[] states = new ThreadState[64];
     private static volatile ThreadTable table = new ThreadTable();
@@ -35,7 +18,6 @@ final class Threads {
     private static int hand;
     /** Of these, virtual ones. */
     private static int virtual;
-    private static int ordinals;
     /** Threads that have recorded something so far. */
     private static int attached;
 
@@ -44,17 +26,12 @@ final class Threads {
     /** Another recording begins. */
     static void renew() {
         synchronized (LOCK) {
-            settings = null;
-            file = null;
-            started = false;
-            hasRemoteCalls = false;
-            complained = false;
+            Recording.renew();
             states = new ThreadState[64];
             table = new ThreadTable();
             count = 0;
             hand = 0;
             virtual = 0;
-            ordinals = 0;
             attached = 0;
         }
     }
@@ -72,42 +49,9 @@ final class Threads {
         }
     }
 
-    /** Reads the settings if nobody did; false: this thread is about to. Code of the program's class loader may run. */
-    static boolean configured() {
-        if (settings != null) {
-            return true;
-        }
-        if (CONFIGURING.get() != null) {
-            return false;
-        }
-        CONFIGURING.set(Thread.currentThread());
-        try {
-            Settings read = new Settings();
-            long[] roots = read.roots == null ? null : Roots.find(read.roots);
-            // Not under the lock: to load a class may take one of a class loader.
-            recordsTree = read.record == Settings.TREE;
-            TreeProbes.setUp();
-            Gate.set();
-            synchronized (LOCK) {
-                if (settings == null) {
-                    if (roots != null) {
-                        Roots.publish(roots);
-                    }
-                    settings = read;
-                }
-            }
-            ThreadState nowhere = newState(null);
-            nowhere.mode = ThreadState.OFF;
-            LocalState.nowhere = nowhere;
-        } finally {
-            CONFIGURING.remove();
-        }
-        return true;
-    }
-
     /** A state of the one kind that this process uses. */
     static ThreadState newState(Thread owner) {
-        switch (settings.record) {
+        switch (Recording.settings.record) {
             case Settings.TREE:
                 return TreeState.create(owner);
             case Settings.TRACE:
@@ -124,11 +68,8 @@ final class Threads {
 
     /** The state of the current thread, which has none in its thread locals; a new one unless it has lost them. */
     static ThreadState stateOf(Thread thread) {
-        if (thread == Mapper.helper) {
-            // Who holds the lock may be waiting for it.
-            return newState(thread);
-        }
-        if (LocalState.resumesVirtual(thread)) {
+        // Who holds the lock may be waiting for the helper; and code of the JDK that it calls may have been rewritten.
+        if (thread == Mapper.helper || LocalState.resumesVirtual(thread)) {
             ThreadState off = newState(thread);
             off.mode = ThreadState.OFF;
             return off;
@@ -149,8 +90,8 @@ final class Threads {
     static boolean attach(ThreadState state) {
         Thread thread = Thread.currentThread();
         // Only final methods of Thread are called: the others may be the program's.
-        byte[] name = utf8(thread.getName(), Format.THREAD_NAME);
-        state.isVirtual = JavaThreads.isVirtual(thread);
+        byte[] name = Region.utf8(thread.getName(), Format.THREAD_NAME);
+        state.isVirtual = LocalState.isVirtual(thread);
         synchronized (LOCK) {
             for (int i = 0; i < SWEEP && count > 0; i++) {
                 sweep();
@@ -158,7 +99,7 @@ final class Threads {
             if (count == states.length) {
                 states = java.util.Arrays.copyOf(states, 2 * count);
             }
-            state.ordinal = ordinals + 1;
+            state.ordinal = Recording.threads + 1;
             state.link = ThreadLinks.fetch(thread);
             if (!state.allocateRegions(Format.THREAD)) {
                 state.stop();
@@ -166,7 +107,7 @@ final class Threads {
             }
             state.header.put(Format.HEADER, name, name.length);
             state.header.put(Format.THREAD_EXTRA, name.length);
-            ordinals++;
+            Recording.threads++;
             attached++;
             virtual += state.isVirtual ? 1 : 0;
             states[count++] = state;
@@ -181,21 +122,11 @@ final class Threads {
         return true;
     }
 
-    /** As much of a text as there is room for, in bytes. */
-    static byte[] utf8(String name, int room) {
-        Charset utf8 = Charset.forName("UTF-8");
-        byte[] bytes = name.getBytes(utf8);
-        for (int end = Math.min(name.length(), room); bytes.length > room; end--) {
-            bytes = name.substring(0, end).getBytes(utf8);
-        }
-        return bytes;
-    }
-
     /** Whether a thread keeps its own row after it ended. */
     private static boolean isKept(ThreadState state) {
         // Objects refer to the threads that made them.
-        boolean fits = !state.isVirtual || virtual <= KEPT_VIRTUAL || settings.biographies;
-        return fits && count <= settings.keptThreads;
+        boolean fits = !state.isVirtual || virtual <= KEPT_VIRTUAL || Recording.settings.biographies;
+        return fits && count <= Recording.settings.keptThreads;
     }
 
     /** Looks at one thread; folds it if it ended and there are many. */
@@ -216,7 +147,11 @@ final class Threads {
         table.remove(state);
         if (state.folds()) {
             state.header.put(Format.THREAD_FOLDED_INTO, sum.ordinal);
-            state.foldInto(sum);
+            if (state.foldInto(sum)) {
+                Links.folded(state, null, sum.ordinal);
+                Regions.folded(state, sum);
+                state.folded(sum);
+            }
         }
     }
 
@@ -250,11 +185,6 @@ final class Threads {
         }
     }
 
-    /** The number of a sum of ended threads. Under the lock. */
-    static int nextOrdinal() {
-        return ++ordinals;
-    }
-
     /** Writes when threads ended. */
     static void markEnded() {
         Running.forgetEnded();
@@ -265,91 +195,9 @@ final class Threads {
         }
     }
 
-    /** Opens the file, if that was not done; false: nothing is recorded. */
-    static boolean start() {
-        boolean first = false;
-        synchronized (LOCK) {
-            if (!started) {
-                if (settings.record != Settings.OFF) {
-                    try {
-                        file = Privileged.open(settings);
-                        first = true;
-                    } catch (Throwable e) {
-                        if (ThreadStop.is(e)) {
-                            // The thread ends; another one begins anew.
-                            throw (Error) e;
-                        }
-                        String cure = !Privileged.managed()
-                            ? ""
-                            : ". There is a security manager: grant the program's jar java.security.AllPermission in its policy"
-                                + " file, or start the program as it was with `instrument run`";
-                        refusal = e + cure;
-                        Log.say("cannot create the profile, nothing is recorded: " + refusal);
-                    }
-                }
-                if (file == null) {
-                    Gate.close();
-                    ThreadState.recording = ThreadState.NEVER;
-                }
-                started = true;
-            }
-        }
-        if (first) {
-            // Code of the program's class loader may run, so no lock is held.
-            file.write(Format.PROPERTIES, Host.properties(settings));
-            try {
-                Host.copyIdMaps(file);
-            } catch (Exception e) {
-                Log.say("the profile has no id map: " + e);
-            }
-            PatchedJdk.check(settings);
-            warmUp();
-            Lifetime.start(file, settings);
-            if (ThreadState.roots != null) {
-                Gate.watch();
-                // From now on who is inside keeps it open.
-                Gate.count(-1);
-            }
-        }
-        return file != null;
-    }
-
-    /**
-     * Uses once what a probe may need later, so that nothing is loaded or linked in one when the stack is nearly full. The
-     * thread is inside the runtime: its probes do nothing.
-     */
-    private static void warmUp() {
-        Throwable throwable = new Throwable();
-        throwable.getStackTrace();
-        ThreadStop.is(throwable);
-        ClassNames.of(new Object());
-        HandOver.wrap((Runnable) null);
-        Regions.end(0);
-        Bytecodes.methodExit(0, 0);
-        Bytecodes.methodUnwind(0, 0);
-        Bytecodes.pending(0, 0);
-        Lines.counters(0, 0, 0);
-        ProfilerRuntime.methodExit(0);
-        ProfilerRuntime.methodUnwind(0);
-        ProfilerRuntime.superReturned(0);
-        ProfilerRuntime.exceptionCaught(0);
-        ThreadState scratch = scratch(null);
-        if (scratch != null) {
-            Rehearsal.run(scratch);
-        }
-    }
-
     /** A state whose regions no reader sees; null: there is no room. */
     static ThreadState scratch(Thread owner) {
         ThreadState scratch = newState(owner);
         return scratch.allocateRegions(Format.FREE) ? scratch : null;
-    }
-
-    /** Says once why a thread is no longer recorded. */
-    static void complain(Throwable reason) {
-        if (!complained) {
-            complained = true;
-            Log.say("recording stopped in a thread: " + reason.getClass().getName());
-        }
     }
 }

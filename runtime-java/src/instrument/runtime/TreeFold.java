@@ -17,8 +17,8 @@ final class TreeFold {
     private static final int[] SAMPLES = {Format.NODE_NS, Format.SAMPLES_TIMED, Format.NODE_SAMPLES, Format.NODE_OPEN_NS};
     private static final int[] ESTIMATES = {Format.NODE_NS, Format.ESTIMATE_TIMED, Format.NODE_OPEN_NS};
 
-    private final TreeState from;
-    private final TreeState to;
+    private final MappedTree from;
+    private final MappedTree to;
     private final Region source;
     /** Numbers in the accumulator. */
     private final IntTable nodes = new IntTable();
@@ -26,7 +26,7 @@ final class TreeFold {
     private final int[] numbers;
     private boolean isEstimated;
 
-    TreeFold(TreeState from, TreeState to) {
+    TreeFold(MappedTree from, MappedTree to) {
         this.from = from;
         this.to = to;
         source = from.tree;
@@ -47,11 +47,10 @@ final class TreeFold {
             }
         }
         moveSamples();
-        if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to, nodes)) {
+        if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to.bytecodes, to.header, to.ordinal, nodes)) {
             return false;
         }
         Links.folded(from, nodes, to.ordinal);
-        from.folded(to);
         return true;
     }
 
@@ -64,13 +63,13 @@ final class TreeFold {
         to.samples.put(Format.SAMPLES_PERIOD, from.samples.get(Format.SAMPLES_PERIOD));
         to.samples.put(Format.SAMPLES_SOURCE, from.samples.get(Format.SAMPLES_SOURCE));
         for (int word = Format.SAMPLES_SUMS; word < Format.SAMPLES_END; word++) {
-            Journal.move(to, to.samples, word, from.samples.get(word), from.samples, word);
+            Journal.move(to.header, to.samples, word, from.samples.get(word), from.samples, word);
         }
     }
 
     private void estimate() {
         for (int node : numbers) {
-            long closed = from.closed(node);
+            long closed = from.nodes.closed(node);
             long covered = get(node, Format.NODE_COVERED);
             int method = (int) get(node, 0);
             boolean headless = get(node, Format.NODE_HEAD) < 0;
@@ -123,7 +122,7 @@ final class TreeFold {
             if (start != 0) {
                 put(node, Format.NODE_OPEN_NS, get(node, Format.NODE_OPEN_NS) + last - start);
             }
-            Journal.replace(to, source, from.wordOf(node, Format.NODE_OPEN), get(node, Format.NODE_OPEN) + 1, source, at);
+            Journal.replace(to.header, source, from.wordOf(node, Format.NODE_OPEN), get(node, Format.NODE_OPEN) + 1, source, at);
         }
     }
 
@@ -161,13 +160,13 @@ final class TreeFold {
         if (figure != 0) {
             int at = to.wordOf(target, word);
             long sum = Double.doubleToRawLongBits(figure + Double.longBitsToDouble(to.tree.get(at)));
-            Journal.replace(to, to.tree, at, sum, source, from.wordOf(node, word));
+            Journal.replace(to.header, to.tree, at, sum, source, from.wordOf(node, word));
         }
     }
 
     private void moveWords(int[] which, int node, int target) {
         for (int word : which) {
-            Journal.move(to, to.tree, to.wordOf(target, word), get(node, word), source, from.wordOf(node, word));
+            Journal.move(to.header, to.tree, to.wordOf(target, word), get(node, word), source, from.wordOf(node, word));
         }
     }
 

@@ -135,7 +135,7 @@ final class TreeNodes {
     /** Room for more nodes, where a reader of the stack finds it; false: there is none. */
     boolean addPiece(Region stack, int ordinal) {
         long least = Math.max(FIRST_PIECE, Math.min(LARGEST_PIECE, (long) count * NODE_BYTES >> 3));
-        Region piece = Threads.file.allocate(words, Integer.highestOneBit((int) least));
+        Region piece = Recording.file.allocate(words, Integer.highestOneBit((int) least));
         if (piece == null) {
             return false;
         }
@@ -158,7 +158,28 @@ final class TreeNodes {
 
     void release() {
         for (int i = 0; i < pieceCount; i++) {
-            Threads.file.release(pieces[i]);
+            Recording.file.release(pieces[i]);
         }
+    }
+
+    /** Calls of a node that have ended, in whatever way. */
+    long closed(int node) {
+        int at = place(node);
+        long closed = words.get(at + Format.EXITS);
+        for (int column = Format.UNWINDS; column < Format.UNCLOSED; column++) {
+            closed += words.get(at + Format.nodeColumn(column));
+        }
+        return closed + (words.get(at + Format.nodeColumn(Format.UNCLOSED)) & Format.NODE_UNMATCHED - 1);
+    }
+
+    /** Sum of a word over the nodes, but for those of one method. */
+    long sum(int word, int withoutIdPlusOne) {
+        long sum = 0;
+        for (int node : numbers()) {
+            if (consumerOf(node) != withoutIdPlusOne) {
+                sum += words.get(place(node) + word);
+            }
+        }
+        return sum;
     }
 }

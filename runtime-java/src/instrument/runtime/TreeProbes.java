@@ -9,7 +9,7 @@ package instrument.runtime;
  */
 final class TreeProbes {
     /** Whether a tree is recorded. A constant to the compiler, since it belongs to a class that is set up when the settings have been read. */
-    static final boolean USED = Threads.recordsTree;
+    static final boolean USED = Recording.recordsTree;
 
     // The rarer events but that of a constructor's call: an entry needs more stack than all others (see StackReserve), so none may be compiled together with one.
     static final int SUPER_RETURNED = 1;
@@ -23,7 +23,7 @@ final class TreeProbes {
 
     static void entry(int id) {
         if (id >= 0) {
-            ProfilerRuntime.entry(id);
+            Probes.entry(id);
             return;
         }
         switch (id) {
@@ -35,7 +35,7 @@ final class TreeProbes {
 
     static void constructor(int id) {
         if (id >= 0) {
-            ProfilerRuntime.constructor(id);
+            Probes.constructor(id);
             return;
         }
         switch (id) {
@@ -47,7 +47,7 @@ final class TreeProbes {
 
     static void exit(int id) {
         if (id >= 0) {
-            ProfilerRuntime.exit(id);
+            Probes.exit(id);
             return;
         }
         switch (id) {
@@ -60,11 +60,11 @@ final class TreeProbes {
     static void other(int id, int event) {
         if (id >= 0) {
             if (event == SUPER_RETURNED) {
-                ProfilerRuntime.constructed(id);
+                Probes.constructed(id);
             } else if (event == UNWIND) {
-                ProfilerRuntime.unwind(id);
+                Probes.unwind(id);
             } else {
-                ProfilerRuntime.caught(id);
+                Probes.caught(id);
             }
             return;
         }

@@ -8,16 +8,16 @@ final class ValueKind {
 
     /** What their names begin with. */
     final String prefix;
-    final ValueNames.Value others;
+    final Value others;
     /** Of what cannot be asked for its value. */
-    final ValueNames.Value unknown;
+    final Value unknown;
     /** How many there are; {@link ValueNames} counts them. */
     int count;
 
     private ValueKind(String prefix, String unknown) {
         this.prefix = prefix;
-        this.others = new ValueNames.Value(prefix + "(others)");
-        this.unknown = new ValueNames.Value(prefix + unknown);
+        this.others = new Value(prefix + "(others)");
+        this.unknown = new Value(prefix + unknown);
     }
 
     /** A text without what differs from one time to the next. */

@@ -147,7 +147,7 @@ public final class Values {
         } catch (StackOverflowError e) {
             throw e;
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
             return NONE;
         }
         if (id != NONE) {
@@ -172,12 +172,12 @@ public final class Values {
         if (open != NONE && open != unknown(room)) {
             return NONE;
         }
-        ValueNames.Value value = value(what, given, more);
+        Value value = value(what, given, more);
         int id = value == null ? NONE : value.id();
         return id == open ? NONE : id;
     }
 
-    private static ValueNames.Value value(int what, Object given, Object more) {
+    private static Value value(int what, Object given, Object more) {
         switch (what) {
             case TEXT:
                 return ValueNames.of((String) given);
@@ -226,15 +226,15 @@ public final class Values {
         } catch (StackOverflowError e) {
             // The text stays unknown.
         } catch (Throwable e) {
-            ProfilerRuntime.failed(state, e);
+            CurrentThread.failed(state, e);
         }
     }
 
     /** The state of a thread that records; null: it does not, or is inside the runtime. */
     private static ThreadState ready() {
-        ThreadState state = ProfilerRuntime.fresh();
+        ThreadState state = CurrentThread.fresh();
         if (state == null) {
-            state = ProfilerRuntime.newState();
+            state = CurrentThread.newState();
         }
         if (state == null || state.isOld()) {
             return null;

@@ -76,7 +76,7 @@ final class Wait extends Note {
         int type = ClassNames.numberOf(monitor);
         context = chain == null ? 0 : chain.context();
         if (chunk == null || used + WORDS > chunk.length >> 3) {
-            Region fresh = Threads.file.allocate(CHUNK);
+            Region fresh = Recording.file.allocate(CHUNK);
             if (fresh == null) {
                 return false;
             }
@@ -93,9 +93,6 @@ final class Wait extends Note {
         chunk.put(at, (long) thread << 32 | kind);
         region = chunk;
         putEnd();
-        if (kind != CONTENDED || parks() || !Owners.ask(this)) {
-            monitor = null;
-        }
         return true;
     }
 
@@ -108,9 +105,14 @@ final class Wait extends Note {
         return end != 0;
     }
 
-    /** The number of the thread that has the monitor now; asked for by the scribe. */
-    int owner() {
-        return Monitors.owner(monitor);
+    /** The monitor whose owner may be asked for; null: there is none. */
+    Object contended() {
+        return kind == CONTENDED && !parks() ? monitor : null;
+    }
+
+    /** Its owner will not be asked for. */
+    void forgetMonitor() {
+        monitor = null;
     }
 
     /** This thread had the monitor meanwhile; 0: nobody knows. Called by the scribe, once. */

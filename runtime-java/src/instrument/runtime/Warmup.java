@@ -4,8 +4,8 @@ package instrument.runtime;
  * Takes every path of the recorder once, so that nothing is loaded or linked in a probe when the stack is nearly full: on
  * regions that no reader sees.
  */
-final class Rehearsal {
-    private Rehearsal() {}
+final class Warmup {
+    private Warmup() {}
 
     /** The state is given back. */
     static void run(ThreadState state) {
@@ -26,13 +26,13 @@ final class Rehearsal {
         state.exit(1);
         SlowPath.enter(state, 1, 0, null);
         // No method has this id.
-        LibraryCalls.enter(state, 0);
+        SlowPath.enterLibrary(state, 0);
         SlowPath.caught(state, 1, null);
         state.enterLibrary(0);
-        LibraryCalls.exit(state, 0);
+        SlowPath.exitLibrary(state, 0);
         SlowPath.enter(state, 0, 0, null);
         SlowPath.close(state, 1, Format.EXITS, null);
-        SlowPath.allocated(state, new Object());
+        HeapProxy.slowly(state, new Object());
         LinkFrames.enter(state, 1);
         LinkFrames.made(state, 1);
         LinkFrames.leave(state, 1);
