@@ -1,6 +1,6 @@
-//! The structure of the sources: no file of a crate imports itself by way of others, and the classes of the Java runtime know only the
-//! groups that `runtime-java/groups.txt` lets them know. The circles that there are stand, each with its reason, in
-//! `docs/src/architecture.md`.
+//! The structure of the sources: no file of a crate imports itself by way of others, no class of the Java runtime names itself by way of
+//! others, and its rooms know only those above them that `runtime-java/groups.txt` lets them know. The circles that there are stand, each
+//! with its reason, in `docs/src/architecture.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -366,6 +366,8 @@ fn files_do_not_import_each_other_but_where_the_architecture_page_says_why() {
         assert!(!files.is_empty(), "{name}");
         found.extend(circles(&imports(&files)).into_iter().map(|circle| (name.to_owned(), circle)));
     }
+    let named = java_classes().into_iter().map(|(class, (_, named))| (vec![class], module_each(named)));
+    found.extend(circles(&named.collect()).into_iter().map(|circle| ("runtime-java".to_owned(), circle)));
     let show = |circles: &BTreeSet<(String, BTreeSet<Module>)>,
                 others: &BTreeSet<(String, BTreeSet<Module>)>| {
         let line = |(name, circle): &(String, BTreeSet<Module>)| {
@@ -385,46 +387,60 @@ fn files_do_not_import_each_other_but_where_the_architecture_page_says_why() {
     assert_eq!(show(&allowed, &found), none, "circles in architecture.md that are no longer there");
 }
 
-#[test]
-fn groups_of_the_java_runtime_know_only_those_that_they_may() {
-    let list = fs::read_to_string(root().join("runtime-java/groups.txt")).unwrap();
-    let mut group_of = BTreeMap::new();
-    let mut allowed = BTreeSet::new();
-    for line in list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        let (head, rest) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
-        let (kind, group) = head.split_once(' ').unwrap_or_else(|| panic!("{line}"));
-        for word in rest.split(' ') {
-            match kind {
-                "group" => assert!(
-                    group_of.insert(word.to_owned(), group.to_owned()).is_none(),
-                    "{word} has two groups"
-                ),
-                "arrows" => _ = allowed.insert((group.to_owned(), word.to_owned())),
-                _ => panic!("{line}"),
-            }
-        }
-    }
+fn module_each(names: BTreeSet<String>) -> BTreeSet<Module> {
+    names.into_iter().map(|name| vec![name]).collect()
+}
+
+/// The classes of the Java runtime: the room of each, and the other classes that it names.
+fn java_classes() -> BTreeMap<String, (String, BTreeSet<String>)> {
+    let source = root().join("runtime-java/src");
     let mut classes = BTreeMap::new();
-    for found in walkdir::WalkDir::new(root().join("runtime-java/src")).into_iter().filter_map(Result::ok) {
+    for found in walkdir::WalkDir::new(&source).into_iter().filter_map(Result::ok) {
         let path = found.path();
         if path.extension().is_some_and(|e| e == "java")
-            && path.parent().is_some_and(|p| p.ends_with("runtime"))
+            && path.parent().is_some_and(|p| p.ends_with("instrument/runtime"))
         {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            classes.insert(name, tokens(&fs::read_to_string(path).unwrap()));
+            let class = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let room = path.strip_prefix(&source).unwrap().iter().next().unwrap().to_string_lossy();
+            let before =
+                classes.insert(class, (room.into_owned(), tokens(&fs::read_to_string(path).unwrap())));
+            assert!(before.is_none(), "{} is there twice", path.display());
         }
     }
-    let known: BTreeSet<&String> = group_of.keys().collect();
-    let there: BTreeSet<&String> = classes.keys().collect();
-    let missing: Vec<_> = there.difference(&known).collect();
-    assert!(missing.is_empty(), "put these classes into a group in runtime-java/groups.txt: {missing:?}");
-    let gone: Vec<_> = known.difference(&there).collect();
-    assert!(gone.is_empty(), "runtime-java/groups.txt names classes that are not there: {gone:?}");
+    assert!(classes.len() > 100, "{} classes", classes.len());
+    let named = |class: &String, tokens: &[String]| {
+        tokens.iter().filter(|token| *token != class && classes.contains_key(*token)).cloned().collect()
+    };
+    classes
+        .iter()
+        .map(|(class, (room, tokens))| (class.clone(), (room.clone(), named(class, tokens))))
+        .collect()
+}
+
+/// Each room of the list names only rooms that stand above it there, and the classes of its folder those, all of them and no other.
+#[test]
+fn rooms_of_the_java_runtime_know_only_those_above_them_that_they_may() {
+    let list = fs::read_to_string(root().join("runtime-java/groups.txt")).unwrap();
+    let mut above: BTreeSet<String> = BTreeSet::new();
+    let mut allowed = BTreeSet::new();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let (room, others) = line.split_once(':').unwrap_or_else(|| panic!("{line}"));
+        for other in others.split_whitespace() {
+            assert!(above.contains(other), "{room} names {other}, which does not stand above it");
+            allowed.insert((room.to_owned(), other.to_owned()));
+        }
+        assert!(above.insert(room.to_owned()), "{room} stands there twice");
+    }
+    let classes = java_classes();
+    let there: BTreeSet<String> = classes.values().map(|(room, _)| room.clone()).collect();
+    assert_eq!(
+        above, there,
+        "left the rooms of runtime-java/groups.txt, right the folders of runtime-java/src"
+    );
     let mut arrows: BTreeMap<(String, String), String> = BTreeMap::new();
-    for (class, tokens) in &classes {
-        for other in tokens.iter().filter(|token| *token != class) {
-            let Some(to) = group_of.get(other) else { continue };
-            let from = &group_of[class];
+    for (class, (from, named)) in &classes {
+        for other in named {
+            let to = &classes[other].0;
             if from != to {
                 arrows
                     .entry((from.clone(), to.clone()))
@@ -434,7 +450,7 @@ fn groups_of_the_java_runtime_know_only_those_that_they_may() {
     }
     let new: Vec<_> =
         arrows.iter().filter(|(arrow, _)| !allowed.contains(*arrow)).map(|(_, example)| example).collect();
-    assert!(new.is_empty(), "arrows between groups that runtime-java/groups.txt does not have: {new:#?}");
+    assert!(new.is_empty(), "arrows between rooms that runtime-java/groups.txt does not have: {new:#?}");
     let unused: Vec<_> = allowed.iter().filter(|arrow| !arrows.contains_key(*arrow)).collect();
     assert!(
         unused.is_empty(),
@@ -472,8 +488,11 @@ fn seeded_faults_fit_the_runtime() {
     for fault in faults {
         let word = |key: &str| fault[key].as_str().unwrap();
         let (name, from, to) = (word("name"), word("from"), word("to"));
-        let file = root.join("runtime-java/src/instrument/runtime").join(word("file"));
-        let source = fs::read_to_string(&file).unwrap();
+        let mut sources =
+            walkdir::WalkDir::new(root.join("runtime-java/src")).into_iter().filter_map(Result::ok);
+        let file = sources.find(|file| file.file_name() == word("file")).unwrap_or_else(|| panic!("{name}"));
+        let file = file.path();
+        let source = fs::read_to_string(file).unwrap();
         assert_eq!(source.matches(from).count(), 1, "{name}: {from} in {}", file.display());
         assert_ne!(from, to, "{name}");
         for test in fault["tests"].as_array().unwrap() {

@@ -152,7 +152,7 @@ mod tests {
     /// It is Java, and reads them by their names.
     #[test]
     fn the_recorder_reads_its_keys_and_no_other() {
-        let java = include_str!("../../../runtime-java/src/instrument/runtime/Settings.java");
+        let java = include_str!("../../../runtime-java/src/base/instrument/runtime/Settings.java");
         let calls = ["find(\"", "readNumber(\"", "outside(\""];
         let read = |key: &str| calls.iter().any(|call| java.contains(&format!("{call}{key}\"")));
         for key in KEYS {

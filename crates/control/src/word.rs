@@ -312,7 +312,7 @@ mod tests {
     /// The recorder has the words in a list of its own: it is Java.
     #[test]
     fn the_recorder_knows_the_same_words() {
-        let java = include_str!("../../../runtime-java/src/instrument/runtime/Settings.java");
+        let java = include_str!("../../../runtime-java/src/base/instrument/runtime/Settings.java");
         let list: Vec<String> = Record::WORDS.iter().map(|(word, ..)| format!("\"{word}\"")).collect();
         assert!(java.contains(&format!("RECORD = {{{}}};", list.join(", "))));
         assert!(java.contains(&format!("\"{}\".equals(find(\"heap\"))", Heap::Objects.word())));
