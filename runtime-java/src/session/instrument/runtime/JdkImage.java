@@ -16,6 +16,8 @@ public final class JdkImage {
     /** The virtual machine is initialised, and the program has not begun. True: the probes of the JDK's classes are to call the recorder. */
     public static boolean begin() {
         try {
+            // Loads the class that the probes call: it is in an archive of classes if it has been loaded when that was made.
+            ProfilerRuntime.methodExit(-1);
             CurrentThread.current();
             // As where classes are rewritten when they are loaded: the program waits for what is done now.
             Settings.underAgent = true;
