@@ -231,12 +231,12 @@ mod tests {
         assert!(given.is_there() && !of_main.is_there());
         let nearest: Vec<_> = given.nearest(&model);
         let name = |id: Option<NodeId>| id.map(|id| model.name(model.node(id).consumer));
-        let till = Some("com.acme.till.Till.add(I)V");
-        assert_eq!(name(nearest[3]), till);
-        assert_eq!([name(nearest[4]), name(nearest[5])], [till; 2]);
+        let till = "com.acme.till.Till.add(I)V";
+        assert_eq!(name(nearest[3]), Some(till));
+        assert_eq!([name(nearest[4]), name(nearest[5])], [Some(till); 2]);
         let charged = given.charged(&model);
         let names: Vec<_> = charged.nodes().iter().map(|node| charged.name(node.consumer)).collect();
-        assert_eq!(names[1..], ["com.acme.shop.Main.main()V", till.unwrap(), "SQL select ?"]);
+        assert_eq!(names[1..], ["com.acme.shop.Main.main()V", till, "SQL select ?"]);
         assert_eq!(charged.cum()[0], model.cum()[0], "nothing is lost");
         assert!(!given.fits(Kind::Method, "com.acme.Till$$SpringCGLIB$$0.add(I)V"));
         assert!(!given.fits(Kind::Thread, "com.acme.Till.add(I)V"));
