@@ -6,12 +6,14 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::samples::samples;
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::resident::{self, Program, text};
 use instrument_tests::subject::{self, entries_of};
+use instrument_trace::Profile;
 use serde_json::Value;
 
 /// Longer than anything takes on a busy machine.
@@ -106,6 +108,22 @@ fn an_armed_program_does_nothing_until_it_is_asked_and_nothing_again_after() -> 
         assert_eq!(program.stderr(), "", "{case}");
         assert_eq!(profiles(&program)?.len(), 4, "{case}");
     }
+    Ok(())
+}
+
+/// The sampler heard of the pause from the recording that has ended.
+#[test]
+fn a_pause_ends_with_its_recording() -> Result<()> {
+    let mut program = start(&jre::newest()?, "armed", &[], 3)?;
+    for file in ["paused.iprof", "next.iprof"] {
+        program.attached(&["-o", file])?;
+        program.run("call 20000000")?;
+        ctl(&program, &["pause"])?;
+        program.stop()?;
+    }
+    let bytes = fs::read(program.at("next.iprof"))?;
+    let met: u64 = samples(&Profile::parse(&bytes)?)?.values().sum();
+    ensure!(met > 20, "{met} samples");
     Ok(())
 }
 

@@ -29,7 +29,7 @@ use instrument_processes::profiles::{
 };
 use instrument_processes::rules::RunProbes;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::SystemTime;
@@ -108,12 +108,15 @@ pub(crate) struct Opts {
 }
 
 /// Why a command did not start.
-fn cannot_start(command: &OsStr, error: io::Error) -> anyhow::Error {
+pub(crate) fn cannot_start(command: &OsStr, error: io::Error) -> anyhow::Error {
     let name = command.display();
     if error.kind() != io::ErrorKind::NotFound {
         return anyhow::Error::new(error).context(name.to_string());
     }
     match command.as_encoded_bytes().contains(&b'/') {
+        true if Path::new(command).exists() => {
+            usage(format!("{name}: the interpreter that its first line names is not there"))
+        }
         true => usage(format!("there is no file {name}")),
         false => usage(format!("there is no command {name} in the directories of PATH")),
     }
@@ -134,6 +137,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let probes = opts.probes.as_ref().map(prepare).transpose()?;
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
     let options = agent.options(opts.out.as_deref())?;
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let mut first = None;
     if opts.twice {
         agent.check_twice()?;
@@ -159,7 +163,6 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         first.give(&mut command)?;
     }
 
-    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let started = SystemTime::now();
     // Before the child is there: no signal may come between.
     let signals = signals()?;

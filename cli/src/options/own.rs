@@ -13,7 +13,7 @@ pub(crate) struct Opts {
 impl Opts {
     /// The patterns for [`instrument_analysis::session::Request::own`].
     pub(crate) fn patterns(&self) -> Option<Vec<String>> {
-        let is_auto = self.own.iter().any(|pattern| pattern == "auto");
-        (!self.own.is_empty()).then(|| if is_auto { Vec::new() } else { self.own.clone() })
+        let given = self.own.iter().filter(|pattern| *pattern != "auto");
+        (!self.own.is_empty()).then(|| given.cloned().collect())
     }
 }

@@ -126,6 +126,8 @@ pub struct Arcflow {
     pub correction: Correction,
     /// The time that the figures are of, if that is not the whole life of the process.
     pub window: Option<Window>,
+    /// Its times are of another run than its calls, which did other work: they are not divided by these.
+    pub has_other_times: bool,
     /// Where this is a part of a model: sums of that model, which say how sure a share of samples is.
     pub(crate) whole: Option<Sampled>,
     resources: Vec<Resource>,
@@ -150,6 +152,7 @@ impl Arcflow {
             origins: Origins::default(),
             correction: Correction::None,
             window: None,
+            has_other_times: false,
             whole: None,
             base: vec![0.0; resources.len()],
             resources,
@@ -225,6 +228,7 @@ impl Arcflow {
         model.origins = self.origins.clone();
         model.correction.clone_from(&self.correction);
         model.window = self.window;
+        model.has_other_times = self.has_other_times;
         model
     }
 
@@ -313,6 +317,7 @@ impl Arcflow {
         self.origins.merge(&other.origins);
         self.correction = self.correction.with(&other.correction);
         self.window = self.window.filter(|window| other.window == Some(*window));
+        self.has_other_times |= other.has_other_times;
         let mut places = vec![Self::ROOT; other.nodes.len()];
         for (i, node) in other.nodes.iter().enumerate() {
             let id = if i == 0 {

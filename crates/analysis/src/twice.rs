@@ -19,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::load::samples;
+use crate::session::file::maps;
 use crate::session::is_profile;
 use frames::Frames;
 use instrument_names::id_map::gz;
@@ -43,10 +44,10 @@ pub enum Error {
     },
 }
 
-/// Gives the recorded run at `counts` the times of the run at `stacks`. Nobody writes either of them any more.
+/// Gives the recorded run at `counts` the times of the run at `stacks`.
 ///
 /// # Errors
-/// A file that cannot be read or written, or has no samples. Then the first one is as it was.
+/// A file that cannot be read or written, that has no samples, or whose program still runs. Then the first one is as it was.
 pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
     let open = |path: &Path| {
         let file = File::open(path).map_err(|error| Error::Write(path.to_owned(), error))?;
@@ -54,6 +55,11 @@ pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
     };
     let unfit = |path: &Path, reason| Error::Unfit { path: path.to_owned(), reason };
     let (recorded, sampled) = (open(counts)?, open(stacks)?);
+    for (path, profile) in [(counts, &recorded), (stacks, &sampled)] {
+        if !profile.has_ended() && maps(profile.pid, path) {
+            return Err(unfit(path, "its program still runs: the times of the recorded run stay"));
+        }
+    }
     let trees = |profile: &Profile| profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).count();
     let are_samples = |profile: &Profile| {
         profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).all(|tree| tree.has_samples)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use instrument_analysis::report::{Format, Options, stats};
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::twice::{Account, combine, pairs};
 use instrument_names::id_map::gz;
@@ -98,6 +99,14 @@ fn times_are_not_divided_by_calls_of_other_work() {
         let counts = recorded(dir.path());
         let account = combine(&counts, &sampled(dir.path(), work)).unwrap();
         assert_eq!(account.is_alike(), is_alike, "{account:?}");
+        let session = Session::read(&Request { files: vec![counts], ..Request::default() }).unwrap();
+        let mut csv = Vec::new();
+        let options = Options { format: Format::Csv, ..Options::default() };
+        stats::write(&mut csv, &session.model, &session.calls, &options).unwrap();
+        let csv = String::from_utf8(csv).unwrap();
+        let column = csv.lines().next().unwrap().split(',').position(|name| name == "average").unwrap();
+        let row = csv.lines().find(|line| line.starts_with("a.Shop.work()")).unwrap();
+        assert_eq!(row.split(',').nth(column).unwrap().is_empty(), !is_alike, "{csv}");
     }
 }
 

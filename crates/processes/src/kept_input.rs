@@ -12,6 +12,8 @@ use rustix::fs::{FileType, fstat};
 
 /// Bytes that are passed on at once.
 const PIECE: usize = 1 << 16;
+/// Bytes that are kept before any program has read them: whoever writes more waits, as for a full pipe.
+const AHEAD: u64 = 1 << 20;
 
 /// Where programs have their input from.
 pub enum KeptInput {
@@ -33,6 +35,8 @@ pub struct Pipe {
 #[derive(Default)]
 struct State {
     length: u64,
+    /// How far some program has read.
+    furthest: u64,
     has_ended: bool,
 }
 
@@ -91,6 +95,8 @@ impl Pipe {
             let mut bytes = vec![0; PIECE];
             let mut length = 0;
             while let Ok(more @ 1..) = input.read(&mut bytes) {
+                let is_ahead = |state: &mut State| length > state.furthest + AHEAD;
+                drop(reader.changed.wait_while(reader.state(), is_ahead));
                 // What cannot be kept ends the input for all: none has more than another one.
                 if write_at(&reader.kept, &bytes[..more], length).is_err() {
                     break;
@@ -125,6 +131,9 @@ impl Pipe {
                 return;
             }
             at += more as u64;
+            let mut state = self.state();
+            state.furthest = state.furthest.max(at);
+            self.changed.notify_all();
         }
     }
 }
@@ -162,6 +171,15 @@ mod tests {
         let mut second = Vec::new();
         pipe.copy(&mut second);
         assert!(second == text);
+        // Nobody reads: no more than a bound is kept, however much there is.
+        let (reader, mut writer) = io::pipe().unwrap();
+        let waiting = Pipe::new(reader).unwrap();
+        thread::spawn(move || drop(writer.write_all(&[0; 8 << 20])));
+        while waiting.state().length <= AHEAD {
+            thread::yield_now();
+        }
+        thread::sleep(std::time::Duration::from_millis(50));
+        assert!(waiting.state().length <= AHEAD + PIECE as u64);
         // One that reads no more stops it.
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);

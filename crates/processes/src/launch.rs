@@ -86,6 +86,9 @@ pub struct Ended {
     pub was_asked: bool,
 }
 
+/// Signals that ask for the end.
+const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
 /// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
 ///
 /// # Errors
@@ -96,7 +99,7 @@ pub fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<En
     let forwarder = std::thread::spawn(move || {
         let mut was_asked = false;
         for Origin { signal, cause, .. } in &mut signals {
-            was_asked |= [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+            was_asked |= ASKING.contains(&signal);
             if matches!(cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue))
                 && let Some(signal) = Signal::from_named_raw(signal)
             {
@@ -109,7 +112,10 @@ pub fn wait(mut child: Child, mut signals: SignalsInfo<WithOrigin>) -> Result<En
     let status = child.wait();
     handle.close();
     let was_asked = forwarder.join().unwrap_or(false);
-    Ok(Ended { status: status?, was_asked })
+    let status = status?;
+    // It may have ended of it before we knew.
+    let was_ended = status.signal().is_some_and(|signal| ASKING.contains(&signal));
+    Ok(Ended { status, was_asked: was_asked || was_ended })
 }
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ pub mod hand_over;
 #[cfg(target_os = "linux")]
 pub mod jvm;
 #[cfg(unix)]
-#[cfg(unix)]
 pub mod kept_input;
+#[cfg(unix)]
 pub mod launch;
 #[cfg(target_os = "linux")]
 mod local_socket;

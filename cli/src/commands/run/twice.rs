@@ -2,6 +2,7 @@
 //! get the times of the first one.
 
 use crate::commands::run::agent::Agent;
+use crate::commands::run::cannot_start;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::twice::{combine, pairs};
@@ -57,7 +58,7 @@ impl First {
             "first run: nothing is rewritten, stacks are sampled; its output is left out"
         ));
         let (started, signals) = (SystemTime::now(), signals()?);
-        let mut child = command.spawn().with_context(|| words[0].display().to_string())?;
+        let mut child = command.spawn().map_err(|error| cannot_start(&words[0], error))?;
         input.feed(child.stdin.take());
         let pid = child.id();
         let Ended { status, was_asked } = wait(child, signals)?;

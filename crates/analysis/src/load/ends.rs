@@ -13,7 +13,7 @@ pub(crate) fn ends(profile: &Profile) -> Vec<End> {
     let last = profile.threads.iter().map(|t| t.last_event).max().unwrap_or(0).max(profile.beat_clock);
     let end = |thread: &Thread| {
         // Of a trace that found no more room it is known until then what was open, and not from then on.
-        let is_cut = !thread.pieces.is_empty() && thread.dropped > 0;
+        let is_cut = !thread.pieces.is_empty() && thread.stopped;
         let open = if thread.end != 0 || is_cut {
             thread.last_event
         } else if profile.shutdown_clock != 0 {
@@ -36,12 +36,13 @@ mod tests {
     use instrument_trace::Event;
 
     /// When the only thread's frames were open last, by the clock of a program that ran until 9,000.
-    fn open_until(script: &Script) -> u64 {
+    fn open_until(script: &Script, stopped: bool) -> u64 {
         let mut writer = Writer::new();
         writer.trace("main", script, 100);
         writer.clocks(0, 9000);
         let bytes = writer.finish();
         let mut profile = Profile::parse(&bytes).unwrap();
+        profile.threads[0].stopped = stopped;
         replay::thread(&bytes, &mut profile.threads[0], &Limits::default()).unwrap();
         ends(&profile)[0].open
     }
@@ -49,7 +50,13 @@ mod tests {
     #[test]
     fn a_trace_without_room_ends_with_its_last_event() {
         let begun = || Script::new(1000).enter(1).wait(500).enter(2).wait(500);
-        assert_eq!(open_until(&begun().exit(2)), 9000);
-        assert_eq!(open_until(&begun().exit(2).event(Event::Dropped(7))), 2000);
+        let dropped = || begun().exit(2).event(Event::Dropped(7));
+        assert_eq!(open_until(&begun().exit(2), false), 9000);
+        assert_eq!(
+            open_until(&dropped(), false),
+            9000,
+            "what has a number too large is dropped, and the thread goes on"
+        );
+        assert_eq!(open_until(&dropped(), true), 2000);
     }
 }

@@ -56,6 +56,7 @@ impl Arcflow {
             origins: self.origins.clone(),
             correction: self.correction.clone(),
             window: self.window,
+            has_other_times: self.has_other_times,
             whole: self.whole,
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),

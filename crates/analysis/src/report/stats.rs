@@ -105,6 +105,7 @@ fn of_samples<'a>(model: &'a Arcflow, calls: &'a HashMap<String, CallTimes>) -> 
         sum.iter_mut().zip(&cum[i * width..][..width]).for_each(|(sum, value)| *sum += value);
     }
     let (uncertain, waiting) = (Uncertainty::of(model, r), waiting(model));
+    let averages = !model.has_other_times;
     let row = |name: &'a str, met: u64, sum: Option<&Vec<f64>>, known: &CallTimes| {
         let timed = |value: f64| (known.timed > 0 && value.is_finite()).then_some(value);
         let total = sum.map(|sum| sum[r]);
@@ -118,7 +119,7 @@ fn of_samples<'a>(model: &'a Arcflow, calls: &'a HashMap<String, CallTimes>) -> 
                 total,
                 timed(known.min),
                 timed(known.max),
-                total.filter(|&total| met > 0 && total > 0.0).map(|total| total / met as f64),
+                total.filter(|&total| averages && met > 0 && total > 0.0).map(|total| total / met as f64),
                 known.deviation().filter(|_| known.timed > 0),
                 None,
                 // Calls within calls may add up to more than all there is: then it is no share, and has no interval.

@@ -46,6 +46,9 @@ pub use message::Message;
 use names::KnownIdMaps;
 use own::Own;
 
+/// Property of a profile of two runs: `true` if the times may be divided by the calls, `false` if the runs did other work.
+pub(crate) const ALIKE: &str = "twice.alike";
+
 /// Which files, and what of them.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -309,6 +312,8 @@ impl Session {
         if let [profile] = &profiles[..] {
             self.model.window = profile.window();
         }
+        let is_unlike = |profile: &ProfileFile| profile.property(ALIKE) == Some("false");
+        self.model.has_other_times = profiles.iter().any(is_unlike);
         self.recorded = loaded.recorded.all();
         self.overhead = loaded.overhead;
         self.profiles = profiles;

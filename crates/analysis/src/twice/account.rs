@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::hash::HashMap;
 use crate::load::samples::worth;
+use crate::session::ALIKE;
 use instrument_trace::{Copy, Profile, ThreadSamples, Tree};
 
 /// CPU time that two runs may be apart by, as a part of that of the run without probes, until times and counts no longer belong together.
@@ -88,7 +89,9 @@ impl Account {
     pub(super) fn properties(&self) -> impl Iterator<Item = (String, String)> {
         let [both, times, counts] = self.contexts;
         let figures = [self.bare_ns, self.outside_ns, self.probes_ns, both, times, counts];
-        KEYS.into_iter().zip(figures).map(|(key, figure)| (key.to_owned(), figure.to_string()))
+        let is_alike = (ALIKE.to_owned(), self.is_alike().to_string());
+        let figures = KEYS.into_iter().zip(figures);
+        figures.map(|(key, figure)| (key.to_owned(), figure.to_string())).chain([is_alike])
     }
 
     /// Whether the program did about the same in both runs, so that times of one can be divided by counts of the other.

@@ -8,7 +8,6 @@ use crate::hash::HashMap;
 use crate::model::Kind;
 use crate::report::aligned::Aligned;
 use crate::report::columns::{below, marked};
-use crate::report::summary::twice;
 use crate::report::{Error, Options};
 use crate::text::{grouped, percent, plural, quantity};
 use crate::thread_time::{ThreadTime, counts_calls};
@@ -51,7 +50,7 @@ pub(super) fn write(
     });
     heading(screen, out, &charges)?;
     let waiting = ThreadTime::of(model).map(|time| time.waiting).filter(|&r| arcs.total()[r] > 0.0);
-    let (is_counted, is_alike) = (counts_calls(model), twice::are_alike(screen.session));
+    let (is_counted, is_alike) = (counts_calls(model), !model.has_other_times);
     let mut headers = vec!["calls"];
     headers.extend(resource.map_or(&[][..], |_| &["self", "self %"][..]));
     headers.extend(waiting.map(|_| "waiting"));

@@ -86,10 +86,15 @@ pub fn write(
 }
 
 impl Screen<'_> {
+    /// Columns for a fact.
+    fn room(&self) -> usize {
+        self.width.map_or(usize::MAX, |width| width.saturating_sub(NAME_WIDTH + 1).max(20))
+    }
+
     /// A fact, whose lines are no longer than the screen is wide.
     fn paragraph(&self, out: &mut dyn Write, name: &str, text: &str) -> Result<(), Error> {
         let text = printable(text);
-        let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(NAME_WIDTH + 1).max(20));
+        let room = self.room();
         for (i, line) in wrapped(&text, room).into_iter().enumerate() {
             writeln!(out, "{:<NAME_WIDTH$} {line}", if i == 0 { name } else { "" })?;
         }
@@ -100,7 +105,7 @@ impl Screen<'_> {
         let files = &self.session.profiles;
         for file in files.iter().take(PROGRAMS) {
             let command = file.property("command").unwrap_or("unknown");
-            let room = self.width.map_or(usize::MAX, |width| width - NAME_WIDTH.min(width) - 1);
+            let room = self.room();
             let line = instrument_names::program::line(command, file.directory(), file.profile.pid);
             self.paragraph(out, "program", &without_middle(&line, room))?;
             self.paragraph(out, "ran", &ran(file))?;

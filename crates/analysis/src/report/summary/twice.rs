@@ -13,11 +13,6 @@ pub(crate) fn of(file: &ProfileFile) -> Option<Account> {
     Account::read(&file.profile)
 }
 
-/// Whether the times of every profile can be divided by its calls.
-pub(crate) fn are_alike(session: &Session) -> bool {
-    session.profiles.iter().filter_map(of).all(|account| account.is_alike())
-}
-
 /// Whose figures these are, and what recording took.
 pub(crate) fn line(account: &Account) -> String {
     let mut text =

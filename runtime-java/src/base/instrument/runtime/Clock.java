@@ -7,6 +7,8 @@ package instrument.runtime;
 final class Clock {
     /** What the agent says of its clock, as lines of properties; null: it has registered none. */
     static String told;
+    /** {@link #ahead} when the recording began; 0 for the first one, before which the clock was set. */
+    private static long drift;
 
     private Clock() {}
 
@@ -25,26 +27,30 @@ final class Clock {
         return Source.NATIVE ? told : "clock=monotonic\n";
     }
 
-    /**
-     * Where the agent's clock is by now, as the virtual machine's sees it, for the profile; null: it is the same clock. The
-     * best of some readings: the thread may be interrupted in between.
-     */
+    /** A recording begins: its clock is true now, wherever it is. */
+    static void renew() {
+        drift = Source.NATIVE ? ahead() : 0;
+    }
+
+    /** How far the agent's clock went from the virtual machine's since the recording began, for the profile; null: it is the same clock. */
     static String drift() {
-        if (!Source.NATIVE) {
-            return null;
-        }
+        return Source.NATIVE ? "clock.drift=" + (ahead() - drift) + "\n" : null;
+    }
+
+    /** ns that the agent's clock is ahead. The best of some readings: the thread may be interrupted in between. */
+    private static long ahead() {
         long narrowest = Long.MAX_VALUE;
-        long drift = 0;
+        long best = 0;
         for (int i = 0; i < 20; i++) {
             long before = System.nanoTime();
             long now = ticks();
             long width = System.nanoTime() - before;
             if (width < narrowest) {
                 narrowest = width;
-                drift = now - before - width / 2;
+                best = now - before - width / 2;
             }
         }
-        return "clock.drift=" + drift + "\n";
+        return best;
     }
 
     static native long ticks();

@@ -85,7 +85,8 @@ final class LinkFrames {
         if (!canMake(state)) {
             return 0;
         }
-        int link = Links.known(state, kind);
+        // Without links the class may not be loaded yet: not from here, where what loads it would be recorded.
+        int link = state.links == null ? 0 : Links.known(state, kind);
         if (link != 0) {
             return link;
         }

@@ -37,8 +37,8 @@ final class Agent {
      */
     static void configure(byte[] lines) throws UnsupportedEncodingException {
         if (Recording.isOver()) {
-            Session.begin();
             renew();
+            Session.begin();
         }
         CurrentThread.current();
         Settings.underAgent = true;

@@ -60,6 +60,7 @@ final class Session {
         Boundaries.renew();
         Calibration.renew();
         ClassNames.renew();
+        Clock.renew();
         Constructors.renew();
         Contexts.renew();
         EndedThreads.renew();
@@ -72,6 +73,7 @@ final class Session {
         Links.renew();
         MachineWork.renew();
         Pauses.renew();
+        Samples.followPauses();
         CurrentThread.renew();
         Roots.renew();
         Running.renew();

@@ -1,7 +1,7 @@
 package instrument.runtime;
 
 /**
- * The threads that have regions in the Recording.file. When there are many threads, those that ended
+ * The threads that have regions in the file. When there are many threads, those that ended
  * are added up by pool ({@link EndedThreads}) and their regions used again, so that a million short threads need no more room than
  * those alive at one time. A trace stays where it is.
  */
