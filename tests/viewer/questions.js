@@ -54,7 +54,9 @@ module.exports = ({ open, file }) => {
     await click("[data-view=monitors]");
     await click("[data-part=pairs]");
     await sees(".row", "waited for backup");
-    assert.match(await page.locator(".row").first().textContent(), /worker-\d waited for backup/);
+    // On a busy machine it may have left the lock before it could be asked who has it.
+    const known = page.locator(".row", { hasNotText: "(unknown)" });
+    assert.match(await known.first().textContent(), /worker-\d waited for backup/);
     // What that thread did.
     await click("[data-view=methods]");
     await click(page.locator(".row", { hasText: "Journal.copy" }));
