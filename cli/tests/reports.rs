@@ -251,6 +251,7 @@ fn the_hottest_path_has_all_calls_of_a_method_by_itself_and_libraries_can_be_lef
     assert!(screen.contains("\nhottest     Shop.main > Shop.sell (97.6 % of "), "{screen}");
     assert!(screen.contains("\nfaster      --include 'p.**' records own code only"), "{screen}");
     (1..13).for_each(|width| drop(dir.line(&format!("report --width {width} a.iprof")).expect(0)));
+    assert_eq!(dir.line("report --own auto a.iprof").expect(0).stdout, screen);
     let wide = dir.line("report --width 0 a.iprof").expect(0).stdout;
     assert!(
         wide.lines()

@@ -7,9 +7,9 @@ use std::io::{BufWriter, Write};
 
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
-use crate::options::session;
 use crate::options::settings::words;
 use crate::options::view::{self, Print};
+use crate::options::{own, session};
 use anyhow::Result;
 use instrument_analysis::report::counts::{self, Sort};
 use instrument_analysis::report::screen;
@@ -30,7 +30,7 @@ pub(crate) struct Opts {
     counts: bool,
     #[command(flatten)]
     table: Table,
-    /// The program's own methods, which come first [default: the package of the main class, or of a Spring Boot archive's Start-Class;
+    /// The program's own methods, which come first [default: `auto`, the package of the main class, or of a Spring Boot archive's Start-Class;
     /// else what is in no known library]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<String>,
@@ -76,7 +76,8 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if session.profiles.is_empty() && wants_table {
         return Err(usage("only profiles have counts"));
     }
-    let summary = Summary::new(&session, &table, &opts.own)?;
+    let own: Vec<String> = opts.own.iter().filter(|pattern| *pattern != own::AUTO).cloned().collect();
+    let summary = Summary::new(&session, &table, &own)?;
     with_warnings(summary.warnings(), false, Exit::Done, talk);
     let counts = &summary.counts;
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -58,7 +58,7 @@ final class ProfileFile {
             if (joined == null) {
                 String stem = stem(settings, pid);
                 if (settings.out != null) {
-                    removeEnded(new File(stem + SUFFIX));
+                    removeEnded(new File(stem + SUFFIX), pid);
                 }
                 MappedByteBuffer mapped = mapper.create(stem, SUFFIX, Format.FILE_HEADER);
                 header = mapped.asLongBuffer();
@@ -108,10 +108,23 @@ final class ProfileFile {
      * The profile of an earlier run, which has ended, makes room for this one. Under `instrument run` it may be one of the same run, and what
      * was there before has been put aside.
      */
-    private static void removeEnded(File file) {
+    private static void removeEnded(File file, long pid) {
         if (!file.isFile() || System.getenv("INSTRUMENT_RUN_PROCESSES") != null) {
             return;
         }
+        // Another process may put its own there between a look and a removal: what was taken away is looked at again.
+        File aside = new File(file.getPath() + "." + pid);
+        if (hasEnded(file) && file.renameTo(aside)) {
+            if (hasEnded(aside)) {
+                aside.delete();
+            } else if (!file.exists()) {
+                aside.renameTo(file);
+            }
+        }
+    }
+
+    /** Whether a file is a profile whose program has ended. */
+    private static boolean hasEnded(File file) {
         ByteBuffer head = ByteBuffer.allocate(8 * (Format.SHUTDOWN + 1)).order(ByteOrder.LITTLE_ENDIAN);
         try {
             RandomAccessFile there = new RandomAccessFile(file, "r");
@@ -122,11 +135,9 @@ final class ProfileFile {
             }
         } catch (IOException e) {
             // Whatever it is, it stays, and this run's profile has another name.
-            return;
+            return false;
         }
-        if (head.getLong(0) == Format.MAGIC && head.getLong(8 * Format.SHUTDOWN) != 0) {
-            file.delete();
-        }
+        return head.getLong(0) == Format.MAGIC && head.getLong(8 * Format.SHUTDOWN) != 0;
     }
 
     private static String stem(Settings settings, long pid) {
