@@ -9,7 +9,7 @@ use crate::load_event::Loading;
 use crate::own_probes::Loaded;
 use crate::sessions::finish;
 use crate::talk::{contained, say};
-use crate::{AGENT, armed, attendance, children, heap, retransform, runtime_classes, unrewritten};
+use crate::{AGENT, armed, attendance, children, retransform, runtime_classes, unrewritten};
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling};
 use std::ffi::{c_char, c_int, c_void};
@@ -21,11 +21,6 @@ pub(crate) static CALLBACKS: Callbacks = Callbacks {
     vm_death: Some(vm_death),
     class_file_load_hook: Some(class_file_load_hook),
     class_prepare: Some(class_prepare),
-    garbage_collection_start: Some(heap::garbage_collection_start),
-    garbage_collection_finish: Some(heap::garbage_collection_finish),
-    object_free: Some(heap::object_free),
-    vm_object_alloc: Some(heap::vm_object_alloc),
-    sampled_object_alloc: Some(heap::sampled_object_alloc),
     ..Callbacks::NONE
 };
 

@@ -106,7 +106,7 @@ pub(crate) static LIVE: OnceLock<Live> = OnceLock::new();
 
 // ---- what one recording leaves to the next ----
 
-/// What the recorder does as it did the first time, and what it can do once only.
+/// What the recorder does as it did the first time.
 #[derive(Debug, Default, Clone)]
 struct History {
     /// Recordings that have begun.
@@ -114,8 +114,6 @@ struct History {
     /// How calls were timed when a tree was recorded: timing, CPU time.
     tree: Option<[String; 2]>,
     clock: Option<String>,
-    /// Options whose records have no second beginning.
-    once: HashSet<&'static str>,
 }
 
 static HISTORY: Mutex<Option<History>> = Mutex::new(None);
@@ -151,13 +149,6 @@ pub(crate) fn admit(options: &Options) -> Result<Admission, String> {
     let before = Some(history.clone());
     let given =
         |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
-    let once = [(keys::HEAP, options.heap.is_some()), ("transform=rmi", options.transforms.rmi)];
-    let once: Vec<&str> = once.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
-    if let Some(name) = once.iter().find(|name| history.once.contains(*name)) {
-        return Err(format!(
-            "{name}: this was recorded in this program before, which can be done once; leave it out, or start the program anew"
-        ));
-    }
     let is_tree = given(keys::RECORD).is_none_or(|word| word == "tree");
     let tree =
         [given(keys::TIMING).unwrap_or("samples"), given(keys::CPU).unwrap_or("false")].map(str::to_owned);
@@ -179,7 +170,6 @@ pub(crate) fn admit(options: &Options) -> Result<Admission, String> {
     if is_tree {
         history.tree = Some(tree);
     }
-    history.once.extend(once);
     history.begun += 1;
     Ok(Admission { before })
 }
@@ -227,7 +217,7 @@ pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<
     if let Some(live) = LIVE.get() {
         finish(agent, live, jni, false);
     }
-    heap::stop();
+    heap::stop(jni);
     if let Some(live) = LIVE.get() {
         live.recorder.stop(jni);
     }
@@ -286,8 +276,8 @@ fn name(jvmti: Jvmti<'_>, class: &Object<'_>) -> Option<Vec<u8>> {
 /// The recording ends, with the virtual machine (`at_death`) or before it: writes what is left.
 pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>, at_death: bool) {
     heap::end();
-    if let Some(jvmti) = heap::numbers_in() {
-        match heap_dump::search_holders(jvmti, jni, heap::holders_limit()) {
+    if let Some(numbers) = heap::Numbers::of_objects() {
+        match heap_dump::search_holders(numbers.jvmti, jni, heap::holders_limit()) {
             Ok(Some(holders)) => live.recorder.holders(jni, &holders),
             Ok(None) => {}
             Err(reason) => say(format_args!("who holds leak suspects is not known: {reason}")),

@@ -109,29 +109,22 @@ pub(crate) fn start(
         native_methods::prepare()?;
     }
     let (threads, ctl, limits) = (options.threads, options.ctl.clone(), options.limits);
-    let mut capabilities = Vec::new();
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
     class_rules::set_version(jvmti.feature_version());
-    let heap = options.heap.take();
+    let mut heap = options.heap.take();
     #[cfg(target_os = "linux")]
     let stacks =
         options.samples.map(|rate| sampling::stacks::Wanted { rate, filter: options.filter.clone() });
     let samples = options.samples.is_some();
     let hook = LoadHook::new(options, heap.as_ref())?;
-    if let Some(heap) = heap {
-        capabilities = heap::capabilities(&heap);
-        heap::claim(jvmti, heap);
-    }
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());
     }
     unrewritten::renew();
     let early = if is_later { None } else { bring_runtime(jvmti, jni, wants_early)? };
     let early_events = early.is_some();
-    if capabilities.is_empty() && !samples {
-        capabilities.push(Capability::RetransformClasses);
-    }
+    let capabilities: &[Capability] = if samples { &[] } else { &[Capability::RetransformClasses] };
     let agent = Agent {
         hook,
         early,
@@ -154,8 +147,7 @@ pub(crate) fn start(
         ctl::prepare(jvmti);
     }
     let hook_up = || {
-        jvmti.add_capabilities(&capabilities)?;
-        heap::prepare(!wants_early && !attached)?;
+        jvmti.add_capabilities(capabilities)?;
         jvmti.set_callbacks(&CALLBACKS)?;
         if early_events {
             jvmti.enable(Event::VmStart)?;
@@ -164,11 +156,12 @@ pub(crate) fn start(
         jvmti.enable(Event::VmInit)?;
         jvmti.enable(Event::VmDeath)
     };
-    if let Err(error) = hook_up() {
+    let claimed = heap.take().map_or(Ok(()), |heap| heap::claim(heap, !wants_early && !attached));
+    if let Err(error) = claimed.and_then(|()| hook_up().map_err(|error| error.to_string())) {
         if let Some(jni) = jni {
             sessions::stop(jvmti, jni, &AGENT);
         }
-        return Err(error.to_string());
+        return Err(error);
     }
     admitted.begins();
     Ok(())

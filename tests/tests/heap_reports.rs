@@ -6,8 +6,11 @@ use std::process::Command;
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::{Jdk, java_source, root};
+use instrument_tests::resident::Program;
 use instrument_tests::subject;
+use instrument_trace::Profile;
 use serde_json::Value;
+use std::fs::File;
 
 /// Runs the program with every object followed; returns the folder of the profile, and the profile.
 fn recorded(jre: &Jre) -> (agent::Outcome, PathBuf) {
@@ -221,4 +224,34 @@ fn the_trace_of_a_real_program_is_valid() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.matches("<objAlloc ").count() > 22_000 && text.matches("<gcFinish ").count() >= 20);
+}
+
+/// Each profile has the objects of its time, and the end of no other one: numbers begin anew, tags of before are forgotten.
+#[test]
+fn objects_are_recorded_again_and_again() {
+    for jre in jre::ends().unwrap() {
+        // Nothing is made but what is asked for.
+        let mut program = Program::start(&jre, &["-XX:+UseSerialGC"], &["Attached", "0"], None).unwrap();
+        let rounds =
+            [("objects", 7, 1), ("counts", 3, 0), ("objects", 5, 1), ("objects", 0, 0), ("objects", 2, 1)];
+        for (round, (level, times, live)) in rounds.into_iter().enumerate() {
+            let (case, file) = (format!("Java {}, round {round}", jre.version), format!("{round}.iprof"));
+            program.attached(&["--heap", level, "--include", "Attached**", "-o", &file]).unwrap();
+            // The last one of the round before is gone now, which is no end of one of these.
+            program.run(&format!("call {times}")).unwrap();
+            assert!(program.call(&["ctl", &program.pid(), "gc"]).unwrap().output().unwrap().status.success());
+            program.stop().unwrap();
+            program.run("call 4").unwrap();
+            let table = json(&["heap", "--by", "class", "--json", "--top", "1000"], &program.at(&file));
+            let rows = table["table"]["rows"].as_array().unwrap();
+            let items = rows.iter().find(|row| row["class"] == "Attached$Item");
+            let number = |key: &str| items.map_or(0, |row| row[key].as_u64().unwrap_or(0));
+            assert_eq!((number("objects"), number("live")), (times, live), "{case}: {table:#}");
+            let profile = Profile::open(&File::open(program.at(&file)).unwrap()).unwrap();
+            assert_eq!(profile.damage, [], "{case}");
+        }
+        program.end().unwrap();
+        let said = program.stderr();
+        assert!(said.lines().all(|line| !line.starts_with("instrument:")), "{said}");
+    }
 }

@@ -8,8 +8,71 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::machine::Run;
-use instrument_tests::rmi::{Recorded, Running, TRANSFORMS, classes, free_port, java, jre, pairs};
+use instrument_tests::rmi::{
+    Recorded, Running, TRANSFORMS, classes, free_port, java, jre, matched, merged, pairs, profile, unmatched,
+};
+use instrument_tests::subject;
 use instrument_trace::{LinkKind, RemoteCall, RemoteCallKind, TreeConsumer};
+use serde_json::Value;
+
+/// Calls of `remoteFoo` beneath a row.
+fn served(row: &Value) -> u64 {
+    let is_one = row["name"].as_str().is_some_and(|name| name.starts_with("BeaconServer.remoteFoo"));
+    let own = if is_one { row["n"].as_u64().unwrap_or(0) } else { 0 };
+    own + row["children"].as_array().into_iter().flatten().map(served).sum::<u64>()
+}
+
+/// Connections that are open from one recording to the next, and numbers of objects, methods and hosts, are those of each recording.
+#[test]
+fn remote_calls_are_recorded_again_and_again() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let port = free_port().to_string();
+    for (record, jre) in [("tree", jre(0)), ("trace", jre(3))] {
+        let work = folder.path().join(record);
+        fs::create_dir(&work)?;
+        let mut servers = Vec::new();
+        for (name, next) in [("s2", "end"), ("s1", "s2")] {
+            let mut java = java(&jre, None, name, &work)?;
+            java.args(["BeaconServer", &port, name, next]);
+            servers.push((name, Running::start(java, name, &work)?));
+        }
+        for round in 0..3 {
+            let at = work.join(round.to_string());
+            fs::create_dir(&at)?;
+            for (name, server) in &servers {
+                let mut attach = subject::call()?;
+                attach.args(["attach", &server.child.id().to_string(), "--record", record]);
+                attach.args(["--transform", "method-events,thread-links,rmi", "--include", "Beacon**", "-o"]);
+                attach.arg(at.join(format!("{name}-0.iprof"))).run_quietly()?;
+            }
+            let client = |recorded: bool, calls: &str| -> Result<()> {
+                let options = format!("{TRANSFORMS},record={record}");
+                let mut client = java(&jre, recorded.then_some(&options), "client", &at)?;
+                client.args(["BeaconClient", &port, "s1", calls]).run_quietly()?;
+                Ok(())
+            };
+            client(true, ["5", "20", "7"][round])?;
+            for (_, server) in &servers {
+                subject::call()?.args(["ctl", &server.child.id().to_string(), "stop"]).run_quietly()?;
+            }
+            // Nobody looks.
+            client(false, "3")?;
+            let files: Vec<_> =
+                ["client", "s1", "s2"].iter().map(|name| profile(&at, name)).collect::<Result<_>>()?;
+            let merged = merged(&files, &[])?;
+            assert_eq!(unmatched(&merged), [], "{record}, round {round}");
+            let calls = [5, 20, 7][round];
+            // With those to the registry, and of the collector.
+            ensure!(matched(&merged)[0] > 3 * calls, "{record}, round {round}: {:?}", matched(&merged));
+            assert_eq!(served(&merged["xtree"]["tree"]), 2 * calls, "{record}, round {round}");
+        }
+        for (name, server) in servers {
+            let (_, errors) = server.stop()?;
+            ensure!(!errors.contains("instrument:"), "{name}: {errors}");
+        }
+    }
+    Ok(())
+}
 
 #[test]
 fn a_chain_of_beacons_is_followed_through_four_machines() -> Result<()> {

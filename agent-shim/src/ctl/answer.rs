@@ -3,7 +3,7 @@
 use super::methods::Methods;
 use crate::beginning::Beginning;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
-use crate::{AGENT, Agent, armed, sessions};
+use crate::{AGENT, Agent, armed, heap, sessions};
 use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
 use std::collections::HashMap;
@@ -167,9 +167,13 @@ impl<'a> Asked<'a> {
 
     // ---- names ----
 
-    /// The tag of an object, which gets one if it has none.
+    /// The number of an object that has a biography; else its tag, which it gets if it has none.
     pub(super) fn id(self, object: &Object<'_>) -> Option<i64> {
         static NEXT: AtomicI64 = AtomicI64::new(FIRST_TAG + 1);
+        let numbers = heap::Numbers::of_objects();
+        if let Some(number @ 1..) = numbers.and_then(|numbers| numbers.jvmti.tag(object).ok()) {
+            return Some(number);
+        }
         match self.jvmti.tag(object).ok()? {
             0 => {
                 let tag = NEXT.fetch_add(1, Relaxed);
@@ -185,7 +189,11 @@ impl<'a> Asked<'a> {
         let found = match id {
             // All that have no tag.
             0 => Vec::new(),
-            id => self.jvmti.objects_with_tag(id, self.jni).map_err(reason)?,
+            FIRST_TAG.. => self.jvmti.objects_with_tag(id, self.jni).map_err(reason)?,
+            number => match heap::Numbers::of_objects() {
+                Some(numbers) => numbers.jvmti.objects_with_tag(number, self.jni).map_err(reason)?,
+                None => Vec::new(),
+            },
         };
         found.into_iter().next().ok_or_else(|| format!("no object has the id {id}; it may be gone"))
     }

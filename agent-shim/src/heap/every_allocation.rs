@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// What it needs of the virtual machine: since 11.
 pub(super) const CAPABILITY: Capability = Capability::GenerateSampledObjectAllocEvents;
 
-/// `HeapProxy.ObjectAlloc(Object)`; set once events are turned on.
+/// `HeapProxy.ObjectAlloc(Object)`; set once events are turned on for the first time.
 static ALLOCATED: OnceLock<StaticMethod> = OnceLock::new();
 
 /// Objects that were not recorded because hardly any stack was left.
@@ -35,6 +35,7 @@ thread_local! {
 
 /// Before there are threads; the capability is there.
 pub(super) fn prepare(jvmti: Jvmti<'_>) -> Result<(), JvmtiError> {
+    MISSED.store(0, Relaxed);
     jvmti.sample_objects(0)
 }
 
@@ -57,7 +58,7 @@ pub(super) fn missed() -> u64 {
 ///
 /// # Safety
 /// Called by the virtual machine.
-pub(crate) unsafe extern "system" fn sampled_object_alloc(
+pub(super) unsafe extern "system" fn sampled_object_alloc(
     _: *mut *const *const c_void,
     jni: *mut *const *const c_void,
     thread: *mut c_void,
@@ -65,7 +66,7 @@ pub(crate) unsafe extern "system" fn sampled_object_alloc(
     _class: *mut c_void,
     size: i64,
 ) {
-    let Some(allocated) = ALLOCATED.get() else {
+    let Some(allocated) = ALLOCATED.get().filter(|_| super::reports_all()) else {
         contained("a sample", || share::sampled(size));
         return;
     };

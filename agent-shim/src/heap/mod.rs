@@ -1,7 +1,7 @@
 //! The heap profiler's native side. What is made is seen by Java code (`HeapProxy`), which knows class, thread and context; here are
 //! the things that only the virtual machine can tell: sizes, what it makes itself, collections, and which objects are gone.
 //!
-//! 1. [`claim`]: before anything else, its capabilities.
+//! 1. [`claim`]: an environment of its own, with its capabilities and callbacks.
 //! 2. [`register`]: at VM_INIT, before the recorder begins, the native methods of `HeapAgent`.
 //! 3. [`begin`]: events are turned on, `java.lang.Object` is rewritten, and the early wrappers are told to pass their calls on.
 //! 4. With `heap=objects` Java code hands every new object to [`made`], once, with primitives: it takes the next number, which is
@@ -9,6 +9,7 @@
 //!    (VMObjectAlloc) goes the same way, over `Agent`; whatever is seen twice has its tag already.
 //! 5. Frees and collections come where nothing may be called; they only write into records that are there.
 //! 6. [`end`]: since 17 frees are posted late; to turn the event off brings those that are left.
+//! 7. [`stop`]: where the program runs on, the environment goes, and all tags with it: the objects of another recording are new to it.
 //!
 //! | made by | `counts` | `objects` |
 //! |---|---|---|
@@ -31,19 +32,23 @@ mod share;
 use crate::clock;
 use crate::heap_dump;
 use crate::jvmti::{
-    Capability, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object, StaticMethod, Value,
+    Callbacks, Capability, Environment, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object,
+    StaticMethod, Value,
 };
 use crate::options;
 use crate::recorder;
+use crate::sessions;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
 pub(crate) use coverage::Coverage;
-pub(crate) use every_allocation::sampled_object_alloc;
 use records::Records;
 use std::ffi::c_void;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::Release};
-use std::time::Duration;
+use std::ptr::null_mut;
+use std::sync::atomic::{
+    AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
+};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What has the native methods.
 const CLASS: &str = "instrument/runtime/HeapAgent";
@@ -77,8 +82,8 @@ struct Heap {
     /// Collections that have ended.
     ended: AtomicU64,
     java: OnceLock<Java>,
-    /// The recording that it belongs to is over.
-    over: AtomicBool,
+    /// The buffers of the records, whose memory stays as long as these do.
+    bodies: Mutex<Vec<Global>>,
 }
 
 struct Java {
@@ -87,11 +92,22 @@ struct Java {
     made: StaticMethod,
 }
 
-static HEAP: OnceLock<Heap> = OnceLock::new();
+/// What is recorded, while it is. What it points to is never freed: an event that looked at it a moment ago may still do so. That is a
+/// few kilobytes a recording; the room for records is the profile's.
+static HEAP: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
+
+/// Threads that may write to a record.
+static WRITERS: AtomicUsize = AtomicUsize::new(0);
+
+/// How long to wait for them at the end.
+const TO_LEAVE: Duration = Duration::from_secs(1);
+
+/// Held while the tags are used otherwise than by events and native methods, and while their environment goes.
+static TAGS: Mutex<()> = Mutex::new(());
 
 /// What it needs of the virtual machine.
-pub(crate) fn capabilities(heap: &options::Heap) -> Vec<Capability> {
-    let mut wanted = vec![Capability::RetransformClasses, Capability::GenerateGarbageCollectionEvents];
+fn capabilities(heap: &options::Heap) -> Vec<Capability> {
+    let mut wanted = vec![Capability::GenerateGarbageCollectionEvents];
     if heap.biographies {
         wanted.extend([Capability::TagObjects, Capability::GenerateObjectFreeEvents]);
     }
@@ -103,9 +119,34 @@ pub(crate) fn capabilities(heap: &options::Heap) -> Vec<Capability> {
     wanted
 }
 
-/// Takes its options.
-pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
+/// What the virtual machine calls.
+static CALLBACKS: Callbacks = Callbacks {
+    garbage_collection_start: Some(garbage_collection_start),
+    garbage_collection_finish: Some(garbage_collection_finish),
+    object_free: Some(object_free),
+    vm_object_alloc: Some(vm_object_alloc),
+    sampled_object_alloc: Some(every_allocation::sampled_object_alloc),
+    ..Callbacks::NONE
+};
+
+/// Takes its options; called at the start of the agent. `from_start`: objects are recorded from the initialisation of the virtual machine on,
+/// neither earlier nor later.
+///
+/// # Errors
+/// The virtual machine has no such environment.
+pub(crate) fn claim(heap: options::Heap, from_start: bool) -> Result<(), String> {
+    let failed = |error: JvmtiError| error.to_string();
+    let jvmti = sessions::another_environment()?;
+    jvmti.add_capabilities(&capabilities(&heap)).map_err(failed)?;
+    jvmti.set_callbacks(&CALLBACKS).map_err(failed)?;
     let options::Heap { classes, biographies, all, holders, .. } = heap;
+    share::renew();
+    if all {
+        every_allocation::prepare(jvmti).map_err(failed)?;
+    } else if from_start {
+        // Without it the report has one figure less.
+        let _ = share::prepare(jvmti);
+    }
     let heap = Heap {
         jvmti,
         classes,
@@ -118,10 +159,10 @@ pub(crate) fn claim(jvmti: Jvmti<'static>, heap: options::Heap) {
         begun: AtomicU64::new(0),
         ended: AtomicU64::new(0),
         java: OnceLock::new(),
-        over: AtomicBool::new(false),
+        bodies: Mutex::default(),
     };
-    // Only the first agent comes here.
-    let _ = HEAP.set(heap);
+    HEAP.store(Box::leak(Box::new(heap)), SeqCst);
+    Ok(())
 }
 
 /// Whether objects are recorded.
@@ -131,12 +172,44 @@ pub(crate) fn is_on() -> bool {
 
 /// What is recorded, while it is.
 fn heap() -> Option<&'static Heap> {
-    HEAP.get().filter(|heap| !heap.over.load(Relaxed))
+    // SAFETY: null, or what `claim` has leaked.
+    unsafe { HEAP.load(SeqCst).as_ref() }
+}
+
+/// The heap for one that writes to records: they stay until it is dropped.
+struct Writer(&'static Heap);
+
+impl Writer {
+    /// None: nothing is recorded any more.
+    fn enter() -> Option<Writer> {
+        WRITERS.fetch_add(1, SeqCst);
+        let heap = heap();
+        if heap.is_none() {
+            WRITERS.fetch_sub(1, SeqCst);
+        }
+        heap.map(Writer)
+    }
+
+    /// The same for an event of an environment, unless that is of a recording that is over.
+    fn of(environment: Environment) -> Option<Writer> {
+        Writer::enter().filter(|writer| writer.0.jvmti.is(environment))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        WRITERS.fetch_sub(1, SeqCst);
+    }
 }
 
 /// Whether the constructor of `java.lang.Object` is rewritten to tell of objects.
 pub(crate) fn wants_object_rewritten() -> bool {
     heap().is_some_and(|heap| !heap.all)
+}
+
+/// Whether the virtual machine reports every object.
+fn reports_all() -> bool {
+    heap().is_some_and(|heap| heap.all)
 }
 
 /// What the agent has to say of the heap at the end, as properties of the profile.
@@ -150,7 +223,7 @@ pub(crate) fn properties() -> String {
 
 /// Class number, ordinal of the thread and context of an object that has a biography. The number is its tag.
 pub(crate) fn object(number: i64) -> Option<(u32, u32, u32)> {
-    let record = HEAP.get()?.objects.get(u64::try_from(number).ok()?)?;
+    let record = heap()?.objects.get(u64::try_from(number).ok()?)?;
     let (made, context) = (record[0].load(Relaxed), record[1].load(Relaxed));
     (made as u32 != 0).then_some((made as u32, (made >> 32) as u32, context as u32))
 }
@@ -168,7 +241,7 @@ pub(crate) struct Life {
 
 /// The object with this number; none: there is no such one, or it is gone.
 pub(crate) fn life(number: u64) -> Option<Life> {
-    let record = HEAP.get()?.objects.get(number)?;
+    let record = heap()?.objects.get(number)?;
     let words = record.each_ref().map(|word| word.load(Relaxed));
     let is_there = words[0] as u32 != 0 && words[2] >> 32 == 0;
     is_there.then_some(Life {
@@ -181,30 +254,26 @@ pub(crate) fn life(number: u64) -> Option<Life> {
 
 /// How long the search for holders of leak suspects may take.
 pub(crate) fn holders_limit() -> Duration {
-    HEAP.get().map_or(Duration::ZERO, |heap| heap.holders)
+    heap().map_or(Duration::ZERO, |heap| heap.holders)
 }
 
 /// Collections that have ended.
 pub(crate) fn collections() -> u64 {
-    HEAP.get().map_or(0, |heap| heap.ended.load(Relaxed))
+    heap().map_or(0, |heap| heap.ended.load(Relaxed))
 }
 
-/// The environment in which the numbers are tags; none: objects have no biographies.
-pub(crate) fn numbers_in() -> Option<Jvmti<'static>> {
-    heap().filter(|heap| heap.biographies).map(|heap| heap.jvmti)
+/// The environment in which the numbers are tags. It does not go while this is there.
+pub(crate) struct Numbers {
+    pub(crate) jvmti: Jvmti<'static>,
+    _lock: MutexGuard<'static, ()>,
 }
 
-/// The capabilities are there; called at the start of the agent. `from_start`: objects are recorded from the initialisation of the
-/// virtual machine on, neither earlier nor later.
-pub(crate) fn prepare(from_start: bool) -> Result<(), JvmtiError> {
-    match heap() {
-        Some(heap) if heap.all => every_allocation::prepare(heap.jvmti),
-        Some(heap) if from_start => {
-            // Without it the report has one figure less.
-            let _ = share::prepare(heap.jvmti);
-            Ok(())
-        }
-        _ => Ok(()),
+impl Numbers {
+    /// None: objects have no biographies.
+    pub(crate) fn of_objects() -> Option<Numbers> {
+        let lock = TAGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let heap = heap().filter(|heap| heap.biographies)?;
+        Some(Numbers { jvmti: heap.jvmti, _lock: lock })
     }
 }
 
@@ -234,7 +303,7 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
 
 /// From here on objects are recorded. The load hook is on and, where that is wanted, rewrites [`OBJECT`]. `kept`: an array of objects that were made before.
 pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
-    let Some((heap, java)) = HEAP.get().and_then(|heap| Some((heap, heap.java.get()?))) else { return };
+    let Some((heap, java)) = heap().and_then(|heap| Some((heap, heap.java.get()?))) else { return };
     if !jni.call_with_bytes(&java.begin, &[]) {
         return say(format_args!("objects are not recorded: the runtime failed"));
     }
@@ -268,15 +337,15 @@ pub(crate) fn begin(jni: Jni<'_>, kept: Option<&Global>) {
 
 /// The virtual machine ends: what it has kept back of frees comes now.
 pub(crate) fn end() {
-    if let Some(heap) = HEAP.get()
+    if let Some(heap) = heap()
         && heap.biographies
     {
         let _ = heap.jvmti.disable(Event::ObjectFree);
     }
 }
 
-/// The recording ends before the virtual machine does: no event comes any more, and objects are no longer followed.
-pub(crate) fn stop() {
+/// The recording ends before the virtual machine does: no event comes any more, nobody writes to a record, and no object is followed.
+pub(crate) fn stop(jni: Jni<'_>) {
     let Some(heap) = heap() else { return };
     for event in [
         Event::GarbageCollectionStart,
@@ -287,7 +356,19 @@ pub(crate) fn stop() {
     ] {
         let _ = heap.jvmti.disable(event);
     }
-    heap.over.store(true, Relaxed);
+    let _nobody_else = TAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    HEAP.store(null_mut(), SeqCst);
+    let end = Instant::now() + TO_LEAVE;
+    while WRITERS.load(SeqCst) > 0 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // SAFETY: `heap` gives it to nobody any more, and who has it otherwise holds the lock.
+    unsafe { heap.jvmti.dispose() };
+    // Somebody who is late writes to memory that is there.
+    if WRITERS.load(SeqCst) == 0 {
+        let mut bodies = heap.bodies.lock().unwrap_or_else(PoisonError::into_inner);
+        bodies.drain(..).for_each(|body| jni.forget_global(body));
+    }
 }
 
 // ---- native methods; class and environment are arguments that none has use for ----
@@ -298,7 +379,7 @@ unsafe extern "system" fn follows(jni: *mut *const *const c_void, _: *mut c_void
         // SAFETY: the environment of this call and its argument.
         let (jni, name) = unsafe { (Jni::new(jni), Object::new(name)) };
         let name = jni.text(&name);
-        HEAP.get().is_none_or(|heap| heap.classes.follow(&name))
+        heap().is_none_or(|heap| heap.classes.follow(&name))
     });
     u8::from(follows.unwrap_or(true))
 }
@@ -307,7 +388,7 @@ unsafe extern "system" fn follows(jni: *mut *const *const c_void, _: *mut c_void
 unsafe extern "system" fn size(_: *mut *const *const c_void, _: *mut c_void, object: *mut c_void) -> i64 {
     // SAFETY: an argument of this call.
     let object = unsafe { Object::new(object) };
-    HEAP.get().and_then(|heap| heap.jvmti.object_size(&object).ok()).unwrap_or(0)
+    Writer::enter().and_then(|writer| writer.0.jvmti.object_size(&object).ok()).unwrap_or(0)
 }
 
 /// `static native int made(Object object, int type, int thread, int context, int units, boolean ask)`.
@@ -321,7 +402,8 @@ unsafe extern "system" fn made(
     units: i32,
     ask: u8,
 ) -> i32 {
-    let Some(heap) = HEAP.get() else { return 0 };
+    let Some(writer) = Writer::enter() else { return 0 };
+    let heap = writer.0;
     // SAFETY: an argument of this call.
     let object = unsafe { Object::new(object) };
     if ask != 0 && heap.jvmti.tag(&object).is_ok_and(|tag| tag != 0) {
@@ -345,7 +427,7 @@ unsafe extern "system" fn made(
     room
 }
 
-/// `static native boolean room(int kind, ByteBuffer body, long first)`. Whoever calls it keeps the body for good.
+/// `static native boolean room(int kind, ByteBuffer body, long first)`.
 unsafe extern "system" fn room(
     jni: *mut *const *const c_void,
     _: *mut c_void,
@@ -354,11 +436,12 @@ unsafe extern "system" fn room(
     first: i64,
 ) -> u8 {
     let taken = contained("room in the profile", || {
-        // SAFETY:
-        // - The environment of this call and its argument.
-        // - The body stays.
-        let body = unsafe { Jni::new(jni).words(&Object::new(body)) };
-        let (Some(heap), Some(body)) = (HEAP.get(), body) else { return false };
+        // SAFETY: the environment of this call and its argument.
+        let (jni, body) = unsafe { (Jni::new(jni), Object::new(body)) };
+        let (Some(heap), Some(kept)) = (heap(), jni.global(&body)) else { return false };
+        heap.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+        // SAFETY: the buffer is kept until nobody writes to it.
+        let Some(body) = (unsafe { jni.words(&body) }) else { return false };
         match kind {
             OBJECTS => heap.objects.add(first as u64, body),
             COLLECTIONS => heap.collections.add(first as u64, body),
@@ -374,7 +457,7 @@ unsafe extern "system" fn room(
 ///
 /// # Safety
 /// Called by the virtual machine.
-pub(crate) unsafe extern "system" fn vm_object_alloc(
+unsafe extern "system" fn vm_object_alloc(
     _: *mut *const *const c_void,
     jni: *mut *const *const c_void,
     _thread: *mut c_void,
@@ -385,7 +468,7 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
     contained("an object of the virtual machine", || {
         // SAFETY: both are valid during this call.
         let (jni, object) = unsafe { (Jni::new(jni), Object::new(object)) };
-        if let Some(java) = HEAP.get().and_then(|heap| heap.java.get()) {
+        if let Some(java) = heap().and_then(|heap| heap.java.get()) {
             jni.setting_thrown_aside(|| jni.call(&java.made, &[Value::Object(&object)]));
         }
     });
@@ -395,8 +478,9 @@ pub(crate) unsafe extern "system" fn vm_object_alloc(
 ///
 /// # Safety
 /// Called by the virtual machine.
-pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, tag: i64) {
-    let Some(heap) = HEAP.get() else { return };
+unsafe extern "system" fn object_free(environment: *mut *const *const c_void, tag: i64) {
+    let Some(writer) = Writer::of(environment) else { return };
+    let heap = writer.0;
     // While the heap is dumped a tag carries more than the number.
     if let Some(record) = heap.objects.get(heap_dump::number(tag)) {
         // Before 17 that is found out within the collection, which is as good as ended.
@@ -408,8 +492,9 @@ pub(crate) unsafe extern "system" fn object_free(_: *mut *const *const c_void, t
 ///
 /// # Safety
 /// Called by the virtual machine.
-pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *const c_void) {
-    let Some(heap) = HEAP.get() else { return };
+unsafe extern "system" fn garbage_collection_start(environment: *mut *const *const c_void) {
+    let Some(writer) = Writer::of(environment) else { return };
+    let heap = writer.0;
     heap.begun.fetch_add(1, Relaxed);
     let number = heap.collections.take().unwrap_or(0);
     if let Some(record) = heap.collections.get(number) {
@@ -422,8 +507,9 @@ pub(crate) unsafe extern "system" fn garbage_collection_start(_: *mut *const *co
 ///
 /// # Safety
 /// Called by the virtual machine.
-pub(crate) unsafe extern "system" fn garbage_collection_finish(_: *mut *const *const c_void) {
-    let Some(heap) = HEAP.get() else { return };
+unsafe extern "system" fn garbage_collection_finish(environment: *mut *const *const c_void) {
+    let Some(writer) = Writer::of(environment) else { return };
+    let heap = writer.0;
     if let Some(record) = heap.collections.get(heap.current.swap(0, Relaxed)) {
         record[1].store(clock::now() as u64, Relaxed);
     }

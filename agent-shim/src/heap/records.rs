@@ -1,5 +1,5 @@
 //! Records of a fixed size in the profile, each with a number. The room for them are bodies of regions, which Java code takes
-//! from the profile before they are needed and never gives back; so records are written from anywhere, without a lock, also where
+//! from the profile before they are needed and does not give back before nobody writes to them; so records are written from anywhere, without a lock, also where
 //! nothing may be called.
 
 use std::sync::OnceLock;
@@ -7,13 +7,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Rela
 
 /// Bytes of the body of a region.
 const BODY: usize = (1 << 20) - 64;
-/// Regions there may be: 64 GiB.
-const MOST: usize = 1 << 16;
+/// Regions there may be are the square of it: 64 GiB.
+const MOST: usize = 1 << 8;
+
+/// The body of a region.
+type Body = OnceLock<&'static [AtomicU64]>;
 
 /// All records of one kind, `WORDS` words each.
 #[derive(Debug)]
 pub(crate) struct Records<const WORDS: usize> {
-    bodies: Box<[OnceLock<&'static [AtomicU64]>]>,
+    /// In parts of [`MOST`], each made when it is needed.
+    bodies: [OnceLock<Box<[Body]>>; MOST],
     /// Records that there is room for.
     room: AtomicU64,
     /// The last number that was given.
@@ -27,7 +31,7 @@ impl<const WORDS: usize> Records<WORDS> {
 
     pub(crate) fn new() -> Self {
         Records {
-            bodies: (0..MOST).map(|_| OnceLock::new()).collect(),
+            bodies: [const { OnceLock::new() }; MOST],
             room: AtomicU64::new(0),
             last: AtomicU64::new(0),
             sent: AtomicBool::new(false),
@@ -37,7 +41,10 @@ impl<const WORDS: usize> Records<WORDS> {
     /// The next region, whose first record has the number `first`. False: this is not what was expected.
     pub(crate) fn add(&self, first: u64, body: &'static [AtomicU64]) -> bool {
         let right = first == self.room.load(Relaxed) + 1 && body.len() == BODY / 8;
-        let slot = self.bodies.get((first.wrapping_sub(1) / Self::IN_BODY) as usize);
+        let index = (first.wrapping_sub(1) / Self::IN_BODY) as usize;
+        let part = self.bodies.get(index / MOST);
+        let part = part.map(|part| part.get_or_init(|| (0..MOST).map(|_| Body::new()).collect()));
+        let slot = part.map(|part| &part[index % MOST]);
         let added = right && slot.is_some_and(|slot| slot.set(body).is_ok());
         if added {
             self.room.fetch_add(Self::IN_BODY, Release);
@@ -61,7 +68,8 @@ impl<const WORDS: usize> Records<WORDS> {
     /// The words of a record; none: nobody has taken this number.
     pub(crate) fn get(&self, number: u64) -> Option<&[AtomicU64; WORDS]> {
         let index = number.checked_sub(1)?;
-        let body = self.bodies.get((index / Self::IN_BODY) as usize)?.get()?;
+        let region = (index / Self::IN_BODY) as usize;
+        let body = self.bodies.get(region / MOST)?.get()?[region % MOST].get()?;
         let at = (index % Self::IN_BODY) as usize * WORDS;
         body.get(at..at + WORDS)?.try_into().ok()
     }

@@ -31,6 +31,11 @@ struct Sum {
 /// None: not known.
 static SUM: Mutex<Option<Sum>> = Mutex::new(None);
 
+/// Another recording begins, of which nothing is known.
+pub(super) fn renew() {
+    *sum() = None;
+}
+
 /// Before there are threads.
 pub(super) fn prepare(jvmti: Jvmti<'_>) -> Result<(), JvmtiError> {
     if jvmti.feature_version() < FIRST_VERSION {

@@ -7,7 +7,7 @@ use crate::load_hook::LoadHook;
 
 /// The heap profiler's objects and contexts.
 pub(crate) struct Biographies<'h> {
-    environment: Jvmti<'static>,
+    numbers: heap::Numbers,
     hook: &'h LoadHook,
     chain: StaticMethod,
 }
@@ -15,15 +15,15 @@ pub(crate) struct Biographies<'h> {
 impl<'h> Biographies<'h> {
     /// None: objects have no numbers.
     pub(crate) fn of(hook: &'h LoadHook, jni: Jni<'_>) -> Option<Self> {
-        let environment = heap::numbers_in()?;
+        let numbers = heap::Numbers::of_objects()?;
         let chain = jni.static_method("instrument/runtime/Contexts", "chain", "(I)[I")?;
-        Some(Biographies { environment, hook, chain })
+        Some(Biographies { numbers, hook, chain })
     }
 }
 
 impl Tracked for Biographies<'_> {
     fn environment(&self) -> Jvmti<'static> {
-        self.environment
+        self.numbers.jvmti
     }
 
     fn context_of(&self, object: u64) -> u32 {

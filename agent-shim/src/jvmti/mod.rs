@@ -241,9 +241,23 @@ impl Jvmti<'static> {
         }
         Ok(Jvmti { environment, scope: PhantomData })
     }
+
+    /// Ends the environment: its tags are forgotten, and its events come no more, but for those that are under way.
+    ///
+    /// # Safety
+    /// Nobody uses it any more.
+    pub(crate) unsafe fn dispose(self) {
+        // SAFETY: the caller's promise. An error leaves it as it is.
+        let _ = unsafe { self.raw_dispose_environment() };
+    }
 }
 
 impl<'a> Jvmti<'a> {
+    /// Whether an event is one of this environment.
+    pub(crate) fn is(&self, environment: Environment) -> bool {
+        self.environment == environment
+    }
+
     /// The environment that a callback was given.
     ///
     /// # Safety

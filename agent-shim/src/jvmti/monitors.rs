@@ -53,7 +53,7 @@ impl<'a> Jni<'a> {
                 // SAFETY:
                 // - It was made below, for this call.
                 // - Nobody has a copy of it: what `body` was given is of a lifetime that it cannot know.
-                let _ = unsafe { self.0.raw_dispose_environment() };
+                unsafe { self.0.dispose() };
             }
         }
         let own = Environment(self.new_environment()?);

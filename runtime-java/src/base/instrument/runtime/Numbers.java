@@ -16,6 +16,12 @@ final class Numbers {
         return size;
     }
 
+    void clear() {
+        keys = new long[64];
+        values = new int[64];
+        size = 0;
+    }
+
     /** The number for a key; 0: there is none. */
     int get(long key) {
         int at = find(key);

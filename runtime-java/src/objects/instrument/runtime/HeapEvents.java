@@ -1,20 +1,21 @@
 package instrument.runtime;
 
-import java.util.Arrays;
-
 /** The biographies of objects: their records are written by the agent's heap profiler, into room that the recorder hands over. */
 final class HeapEvents {
     /** Bytes of a region of objects or collections; the agent relies on it. */
     private static final int REGION = 1 << 20;
 
-    /** The agent writes to them for good. */
-    private static Region[] regions = new Region[16];
-    private static int count;
     /** Numbers of the next records. */
     private static long nextObject = 1;
     private static long nextCollection = 1;
 
     private HeapEvents() {}
+
+    /** Another recording begins: it has other numbers. */
+    static synchronized void renew() {
+        nextObject = 1;
+        nextCollection = 1;
+    }
 
     /** Objects are recorded from here on; the thread is BUSY. Whether each of them gets a biography. */
     static boolean prepare() {
@@ -67,10 +68,6 @@ final class HeapEvents {
         int records = ((REGION >> 3) - Format.HEADER_WORDS) / words;
         region.put(2, first);
         region.publish(kind, 0);
-        if (count == regions.length) {
-            regions = Arrays.copyOf(regions, 2 * count);
-        }
-        regions[count++] = region;
         if (!HeapAgent.room(kind, region.body(), first)) {
             Log.say("the agent does not take room for objects");
         } else if (kind == Format.OBJECTS) {

@@ -32,6 +32,22 @@ final class Connections {
 
     private Connections() {}
 
+    /** Another recording begins: connections from before are like those that were made before anybody looked. */
+    static void renew() {
+        synchronized (KNOWN) {
+            KNOWN.clear();
+        }
+        synchronized (Connections.class) {
+            INCARNATIONS.clear();
+            LISTENED.clear();
+            ACCEPTED.clear();
+            RECORDS.clear();
+            CHUNKS.clear();
+            last = 0;
+            full = false;
+        }
+    }
+
     /** A connection was made. Its socket may be of a class of the program. */
     static void made(Object connection, Object socket, final int side) {
         if (!(socket instanceof Socket)) {

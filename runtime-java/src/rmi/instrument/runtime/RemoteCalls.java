@@ -23,8 +23,22 @@ final class RemoteCalls extends RemoteCallStack {
     /** Open methods that can be called from other processes: the outermost was, if any, and has called the others. */
     private int remoteMethods;
 
+    /** The recording that the numbers of remote calls are of. */
+    private static volatile int recording = Recording.number;
+
     private RemoteCalls(ThreadState state) {
         super(state);
+    }
+
+    private static synchronized void renew() {
+        if (recording != Recording.number) {
+            Connections.renew();
+            RemoteClients.renew();
+            RemoteLog.renew();
+            RemoteNames.renew();
+            ServedLinks.renew();
+            recording = Recording.number;
+        }
     }
 
     /** Of the current thread, which is BUSY from here on; null: nothing is recorded here. One that has no calls need not be in the file. */
@@ -41,6 +55,9 @@ final class RemoteCalls extends RemoteCallStack {
         }
         if (state.mode == ThreadState.BUSY || Recording.file == null) {
             return null;
+        }
+        if (recording != Recording.number) {
+            renew();
         }
         int mode = state.mode;
         // Not an object of the program's.

@@ -14,6 +14,13 @@ final class RemoteClients {
 
     private RemoteClients() {}
 
+    /** Another recording begins: it has other numbers. */
+    static void renew() {
+        synchronized (NUMBERS) {
+            NUMBERS.clear();
+        }
+    }
+
     /** The host of the client that the current thread serves; null: it serves none, and is not one of those that do. */
     static String host() {
         ThreadGroup group = Thread.currentThread().getThreadGroup();

@@ -12,6 +12,14 @@ final class RemoteLog {
 
     private RemoteLog() {}
 
+    /** Another recording begins. */
+    static synchronized void renew() {
+        chunk = null;
+        next = 0;
+        end = 0;
+        length = FIRST_CHUNK;
+    }
+
     /** Gives a call the next place; none, and an event that was dropped, where there is no room. */
     static synchronized void place(RemoteCall call) {
         if (chunk == null || next + RemoteCall.WORDS > end) {

@@ -13,6 +13,13 @@ final class RemoteNames {
 
     private RemoteNames() {}
 
+    /** Another recording begins: it has other numbers. */
+    static void renew() {
+        synchronized (KNOWN) {
+            KNOWN.clear();
+        }
+    }
+
     /** The number of a Method, an Operation, or of the text itself; 0: it is none of these. */
     static int of(Object method) {
         synchronized (KNOWN) {

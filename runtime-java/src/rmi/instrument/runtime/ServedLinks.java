@@ -13,6 +13,12 @@ final class ServedLinks {
 
     private ServedLinks() {}
 
+    /** Another recording begins: it has other links. */
+    static synchronized void renew() {
+        BY_OBJECT.clear();
+        BY_METHOD.clear();
+    }
+
     /** The link for a call; the thread is BUSY. 0: there is none. */
     static int of(ThreadState state, long object, int method) {
         switch (Recording.settings.record) {

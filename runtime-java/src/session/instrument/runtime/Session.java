@@ -65,6 +65,7 @@ final class Session {
         Contexts.renew();
         EndedThreads.renew();
         HeapAgent.here = false;
+        HeapEvents.renew();
         JavaThreads.renew();
         Owners.renew();
         Wait.renew();
