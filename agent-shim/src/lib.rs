@@ -31,6 +31,7 @@ mod clock;
 #[cfg(target_os = "linux")]
 mod ctl;
 mod early;
+mod environments;
 mod heap;
 mod heap_dump;
 mod in_hook;
@@ -145,8 +146,8 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut c_void, options: *const c_ch
             );
             std::process::exit(0);
         }
-        if let Err(reason) =
-            sessions::environment(vm).and_then(|jvmti| start::start(jvmti, None, &options, Beginning::Start))
+        if let Err(reason) = environments::of_recordings(vm)
+            .and_then(|jvmti| start::start(jvmti, None, &options, Beginning::Start))
         {
             say(format_args!("{reason}; the program runs as it is"));
         }
@@ -170,7 +171,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
         // - The thread is attached for as long as this call lasts.
         let (jni, text) = unsafe { (Jni::of(vm), text(options)) };
         let attach = |options: &str, asked: Option<&File>| {
-            let (jvmti, jni) = (sessions::environment(vm)?, jni.ok_or("no JNI")?);
+            let (jvmti, jni) = (environments::of_recordings(vm)?, jni.ok_or("no JNI")?);
             record(jvmti, jni, options, Beginning::Attach, asked).map(Answer::Attached)
         };
         match instrument_control::attach::file_of(&text) {

@@ -15,7 +15,7 @@ use crate::{
     subgraph, unrewritten,
 };
 #[cfg(target_os = "linux")]
-use crate::{ctl, sampling, sessions};
+use crate::{ctl, environments, sampling};
 use instrument_control::answer::Standstill;
 use instrument_rewriter::transform::hooks::Reach;
 use std::fs::File;
@@ -52,7 +52,7 @@ pub(crate) fn go_live(
             Some(live) => live,
             None => {
                 #[cfg(target_os = "linux")]
-                let samples = sampling::prepare(jni, sessions::another_environment);
+                let samples = sampling::prepare(jni, environments::another);
                 #[cfg(not(target_os = "linux"))]
                 let samples = None;
                 let recorder = Recorder::find(jni, agent.clock, samples)?;
@@ -83,7 +83,7 @@ pub(crate) fn go_live(
         if attached {
             attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
         }
-        sampling::stacks::begin(wanted, &live.recorder, sessions::another_environment, jni)?;
+        sampling::stacks::begin(wanted, &live.recorder, environments::another, jni)?;
         return Ok(Standstill::default());
     }
     if agent.hook.wants_natives() {

@@ -10,7 +10,7 @@
 
 use crate::jvmti::{Callbacks, Capability, Event, Jvmti, JvmtiError, Object};
 use crate::load_event::Loading;
-use crate::{AGENT, sessions};
+use crate::{AGENT, environments};
 use instrument_rewriter::rewrite::natives;
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};
@@ -29,7 +29,7 @@ pub(crate) fn prepare() -> Result<(), String> {
     if ENVIRONMENT.get().is_some() {
         return Ok(());
     }
-    let jvmti = sessions::another_environment()?;
+    let jvmti = environments::another()?;
     let tell = || {
         jvmti.add_capabilities(&[Capability::SetNativeMethodPrefix])?;
         jvmti.set_native_method_prefix(natives::PREFIX)?;

@@ -1,7 +1,7 @@
 //! Whether a call that began before the recording is open still: the recorder asks when it may be over.
 
+use crate::environments;
 use crate::jvmti::{Environment, Jni, Jvmti, MethodId};
-use crate::sessions;
 use crate::talk::contained;
 use std::ffi::{c_int, c_void};
 
@@ -30,7 +30,7 @@ unsafe extern "system" fn is_there(
     let there = contained("the place of a root", || {
         // SAFETY: the environment is valid during this call.
         let jni = unsafe { Jni::new(jni) };
-        sessions::known_environment().is_some_and(|jvmti| {
+        environments::known().is_some_and(|jvmti| {
             let is_it = |there: MethodId| there.number() == method;
             let is_near = || jvmti.topmost_methods::<NEAR>().any(is_it);
             alone != 0 && is_near()

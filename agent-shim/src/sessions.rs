@@ -20,7 +20,6 @@ use crate::{Agent, Live, attendance, heap, heap_dump, subgraph, unrewritten};
 use instrument_control::answer::Standstill;
 use instrument_control::keys;
 use std::collections::{HashMap, HashSet};
-use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -64,41 +63,6 @@ impl Current {
 pub(crate) fn changing() -> MutexGuard<'static, ()> {
     static CHANGING: Mutex<()> = Mutex::new(());
     CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-static ENVIRONMENT: OnceLock<Jvmti<'static>> = OnceLock::new();
-/// What [`environment`] was called with.
-static MACHINE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-
-/// The environment of all recordings, once there was one, or the program is armed.
-pub(crate) fn known_environment() -> Option<Jvmti<'static>> {
-    ENVIRONMENT.get().copied()
-}
-
-/// The environment of all recordings. Each call of `GetEnv` makes a new one.
-pub(crate) fn environment(vm: *mut c_void) -> Result<Jvmti<'static>, String> {
-    if let Some(environment) = ENVIRONMENT.get() {
-        return Ok(*environment);
-    }
-    // SAFETY: the virtual machine has passed this to a function of the agent.
-    let environment = unsafe { Jvmti::of(vm) }.map_err(|error| error.to_string())?;
-    MACHINE.store(vm, SeqCst);
-    Ok(*ENVIRONMENT.get_or_init(|| environment))
-}
-
-/// The `JavaVM*`; null: no function of the agent was called yet.
-pub(crate) fn machine() -> *mut c_void {
-    MACHINE.load(SeqCst)
-}
-
-/// One more environment, with capabilities and events of its own. It lasts as long as the process.
-pub(crate) fn another_environment() -> Result<Jvmti<'static>, String> {
-    let vm = MACHINE.load(SeqCst);
-    if vm.is_null() {
-        return Err("there is no virtual machine".to_owned());
-    }
-    // SAFETY: as in `environment`; there is one virtual machine, and it lasts as long as the agent's functions are called.
-    unsafe { Jvmti::of(vm) }.map_err(|error| error.to_string())
 }
 
 /// What can be had only of a virtual machine that is initialised, from the first recording on.

@@ -12,7 +12,7 @@ use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError};
 use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
 use crate::talk::say;
-use crate::{AGENT, Agent, heap, native_methods, runtime_classes, sessions, unrewritten};
+use crate::{AGENT, Agent, environments, heap, native_methods, runtime_classes, sessions, unrewritten};
 #[cfg(target_os = "linux")]
 use crate::{ctl, sampling};
 use instrument_control::word::Clock;
@@ -92,7 +92,7 @@ pub(crate) fn start(
     }
     #[cfg(target_os = "linux")]
     if options.samples.is_some() {
-        sampling::stacks::check(sessions::machine())?;
+        sampling::stacks::check(environments::machine())?;
     }
     #[cfg(not(target_os = "linux"))]
     if options.samples.is_some() {

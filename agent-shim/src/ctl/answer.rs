@@ -3,7 +3,7 @@
 use super::methods::Methods;
 use crate::beginning::Beginning;
 use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
-use crate::{AGENT, Agent, armed, heap, sessions};
+use crate::{AGENT, Agent, armed, environments, heap, sessions};
 use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
 use std::collections::HashMap;
@@ -139,7 +139,7 @@ impl<'a> Asked<'a> {
         let armed = armed::get().ok_or_else(|| {
             format!("the program is not armed: `instrument attach {pid}` begins a recording when this one has ended")
         })?;
-        let jvmti = sessions::known_environment().ok_or("there is no environment for it")?;
+        let jvmti = environments::known().ok_or("there is no environment for it")?;
         crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request, None)
     }
 

@@ -30,6 +30,7 @@ mod records;
 mod share;
 
 use crate::clock;
+use crate::environments;
 use crate::heap_dump;
 use crate::jvmti::{
     Callbacks, Capability, Environment, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object,
@@ -37,7 +38,6 @@ use crate::jvmti::{
 };
 use crate::options;
 use crate::recorder;
-use crate::sessions;
 use crate::talk::{contained, say};
 pub(crate) use classes::Classes;
 pub(crate) use coverage::Coverage;
@@ -136,7 +136,7 @@ static CALLBACKS: Callbacks = Callbacks {
 /// The virtual machine has no such environment.
 pub(crate) fn claim(heap: options::Heap, from_start: bool) -> Result<(), String> {
     let failed = |error: JvmtiError| error.to_string();
-    let jvmti = sessions::another_environment()?;
+    let jvmti = environments::another()?;
     jvmti.add_capabilities(&capabilities(&heap)).map_err(failed)?;
     jvmti.set_callbacks(&CALLBACKS).map_err(failed)?;
     let options::Heap { classes, biographies, all, holders, .. } = heap;
