@@ -87,6 +87,8 @@ pub struct Page {
     header: Value,
     columns: Vec<u8>,
     left_out: Option<LeftOut>,
+    /// The resources of the model that it has.
+    shown: Vec<usize>,
 }
 
 /// Contexts that a page has no room for.
@@ -168,7 +170,7 @@ impl Page {
             "contexts": shrunk.nodes().len(),
             "columns": columns.plan,
         });
-        Ok(Page { header, columns: columns.bytes, left_out })
+        Ok(Page { header, columns: columns.bytes, left_out, shown })
     }
 
     /// Adds what it shows beside contexts.
@@ -176,6 +178,19 @@ impl Page {
     pub fn with(mut self, sections: &Sections) -> Page {
         self.header["sections"] = json!(sections);
         self.header["sections"]["left_out"] = json!(sections.left_out());
+        self
+    }
+
+    /// Adds what the landing page shows: [`crate::report::screen::overview`].
+    #[must_use]
+    pub fn with_overview(mut self, mut overview: Value) -> Page {
+        // Figures of methods are of the resources that the page has.
+        if let Some(methods) = overview.get_mut("methods").and_then(Value::as_array_mut) {
+            for row in methods {
+                row[1] = self.shown.iter().map(|&r| row[1][r].clone()).collect();
+            }
+        }
+        self.header["overview"] = overview;
         self
     }
 

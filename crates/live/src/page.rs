@@ -6,6 +6,7 @@ use instrument_analysis::Kind;
 use instrument_analysis::page::{About, Page, Sections};
 use instrument_analysis::report::counts;
 use instrument_analysis::report::diff::Sides;
+use instrument_analysis::report::screen;
 use instrument_analysis::report::summary::Summary;
 use instrument_analysis::session::message::Weight;
 use instrument_analysis::session::{Request, Session};
@@ -70,7 +71,10 @@ pub fn of_session(
         let why = session.warnings.join("; ");
         return Err(usage(format!("{}: there is no context to show: {why}", files.join(" "))));
     }
-    let mut facts = Summary::new(session, &counts::Request::default(), &[])?.facts()?;
+    let given: Vec<String> =
+        request.own.iter().flatten().filter(|pattern| *pattern != "auto").cloned().collect();
+    let summary = Summary::new(session, &counts::Request::default(), &given)?;
+    let mut facts = summary.facts()?;
     let own = request.own.clone().map(|own| if own.is_empty() { vec!["auto".to_owned()] } else { own });
     if let Some(own) = &own {
         facts.push(("only own code".to_owned(), own.join(" ")));
@@ -87,7 +91,9 @@ pub fn of_session(
         since: names(&request.since),
         own,
     };
-    let document = Page::new(&about, &session.model, &session.calls, contexts)?.with(sections);
+    let document = Page::new(&about, &session.model, &session.calls, contexts)?
+        .with(sections)
+        .with_overview(screen::overview(&summary)?);
     let left_out = sections.left_out();
     if !left_out.is_empty() {
         listener.note(format_args!("left out of the page: {}", left_out.join(", ")));

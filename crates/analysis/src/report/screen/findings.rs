@@ -18,8 +18,13 @@ use instrument_names::signature::java_class;
 /// Waiting that is worth a line: so many ns, in all threads.
 const LEAST_WAIT: f64 = 100e6;
 
-/// Name and sentence.
-pub(super) type Finding = (&'static str, String);
+/// A kind of trouble, and a sentence on it.
+pub(super) struct Finding {
+    pub(super) name: &'static str,
+    pub(super) text: String,
+    /// The statement, request, file or method that it is of, if it is of one.
+    pub(super) of: Option<Consumer>,
+}
 
 /// All of them, what helps most first.
 pub(super) fn all(screen: &Screen<'_>) -> Result<Vec<Finding>, Error> {
@@ -57,7 +62,8 @@ fn waits(screen: &Screen<'_>, has_locks: bool) -> Option<Finding> {
         1 => " in 1 call".to_owned(),
         calls => format!(" in {} calls", grouped(calls)),
     };
-    Some(("waits", format!("{} waits {}{calls}{place}", screen.brief(own), quantity(sum[waiting], "ns"))))
+    let text = format!("{} waits {}{calls}{place}", screen.brief(own), quantity(sum[waiting], "ns"));
+    Some(Finding { name: "waits", text, of: Some(screen.arcs.function(own).consumer) })
 }
 
 /// The largest leak.
@@ -89,7 +95,7 @@ fn suspects(screen: &Screen<'_>) -> Result<Option<Finding>, Error> {
         quantity(growth as f64, "bytes"),
         first.collections
     );
-    Ok(Some(("leaks", text)))
+    Ok(Some(Finding { name: "leaks", text, of: None }))
 }
 
 /// The method that exceptions leave most often.
@@ -114,5 +120,5 @@ fn errors(screen: &Screen<'_>) -> Option<Finding> {
         grouped(of(most) as u64),
         screen.brief(most)
     );
-    Some(("errors", text))
+    Some(Finding { name: "errors", text, of: Some(arcs.function(most).consumer) })
 }

@@ -30,6 +30,21 @@ pub(super) fn charged(screen: &Screen<'_>) -> Charges {
     charges
 }
 
+/// They and their figures, what took longest first.
+pub(super) fn sorted<'a>(screen: &Screen<'_>, charges: &'a Charges) -> Vec<(FunctionId, &'a Vec<f64>)> {
+    let (arcs, resource) = (screen.arcs, screen.resource());
+    let mut rows: Vec<(FunctionId, &Vec<f64>)> = charges.iter().map(|(id, sum)| (*id, sum)).collect();
+    let name = |id: FunctionId| screen.model.name(arcs.function(id).consumer);
+    let time = |figures: &[f64]| resource.map_or(0.0, |r| figures[r]);
+    rows.sort_by(|a, b| {
+        let by_time = time(b.1).total_cmp(&time(a.1));
+        let by_cum = || time(arcs.self_cum(b.0)).total_cmp(&time(arcs.self_cum(a.0)));
+        let by_calls = || arcs.function(b.0).calls.cmp(&arcs.function(a.0).calls);
+        by_time.then_with(by_cum).then_with(by_calls).then_with(|| name(a.0).cmp(name(b.0)))
+    });
+    rows
+}
+
 pub(super) fn write(
     screen: &Screen<'_>,
     out: &mut dyn Write,
@@ -39,16 +54,10 @@ pub(super) fn write(
     let (model, arcs) = (screen.model, screen.arcs);
     let charges = charged(screen);
     let resource = screen.resource();
-    let mut rows: Vec<(FunctionId, &Vec<f64>)> = charges.iter().map(|(id, sum)| (*id, sum)).collect();
     let name = |id: FunctionId| model.name(arcs.function(id).consumer);
     let time = |figures: &[f64]| resource.map_or(0.0, |r| figures[r]);
-    rows.sort_by(|a, b| {
-        let by_time = time(b.1).total_cmp(&time(a.1));
-        let by_cum = || time(arcs.self_cum(b.0)).total_cmp(&time(arcs.self_cum(a.0)));
-        let by_calls = || arcs.function(b.0).calls.cmp(&arcs.function(a.0).calls);
-        by_time.then_with(by_cum).then_with(by_calls).then_with(|| name(a.0).cmp(name(b.0)))
-    });
-    heading(screen, out, &charges)?;
+    let rows = sorted(screen, &charges);
+    screen.paragraph(out, "own code", &heading(screen, &charges))?;
     let waiting = ThreadTime::of(model).map(|time| time.waiting).filter(|&r| arcs.total()[r] > 0.0);
     let (is_counted, is_alike) = (counts_calls(model), !model.has_other_times);
     let mut headers = vec!["calls"];
@@ -91,10 +100,11 @@ pub(super) fn write(
 }
 
 /// What is own, how that is known, and how much of the time is outside of it.
-fn heading(screen: &Screen<'_>, out: &mut dyn Write, charges: &Charges) -> Result<(), Error> {
+pub(super) fn heading(screen: &Screen<'_>, charges: &Charges) -> String {
     let (model, arcs, own) = (screen.model, screen.arcs, screen.own);
     let recorded = arcs.functions().iter().filter(|function| function.kind == Kind::Method).count();
-    let mut text = format!("{}, {} of {}", own.describe(), charges.len(), plural(recorded, "method"));
+    let mut text =
+        format!("{}, {} of {}", own.describe(), grouped(charges.len() as u64), plural(recorded, "method"));
     if let Some(r) = screen.resource() {
         let total = arcs.total()[r];
         let of_own: f64 = charges.values().map(|sum| sum[r]).sum();
@@ -103,5 +113,5 @@ fn heading(screen: &Screen<'_>, out: &mut dyn Write, charges: &Charges) -> Resul
             text += &format!("; {} of {} is outside of it", share(outside, total), model.resources()[r].name);
         }
     }
-    screen.paragraph(out, "own code", &text)
+    text
 }

@@ -3,8 +3,11 @@
 
 mod findings;
 mod methods;
+mod overview;
 mod path;
 mod trust;
+
+pub use overview::overview;
 
 use std::io::Write;
 
@@ -51,13 +54,12 @@ pub fn write(
     top: Option<usize>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
-    let (session, arcs, own) = summary.parts();
+    let (session, ..) = summary.parts();
     if session.profiles.is_empty() {
         return summary.write(out, top, options);
     }
     let model = &session.model;
-    let width = options.width.or(Some(WIDTH));
-    let screen = Screen { session, model, arcs, own, nearest: own.nearest(model), width };
+    let screen = Screen { width: options.width.or(Some(WIDTH)), ..Screen::new(summary) };
     if let Some(line) = model.correction.line() {
         writeln!(out, "{line}\n")?;
     }
@@ -72,10 +74,10 @@ pub fn write(
     if let Some(path) = path::hottest(&screen) {
         screen.paragraph(out, "hottest", &path)?;
     }
-    for (name, text) in findings::all(&screen)? {
-        screen.paragraph(out, name, &text)?;
+    for finding in findings::all(&screen)? {
+        screen.paragraph(out, finding.name, &finding.text)?;
     }
-    let left_out = Recording::of(session, arcs).left_out_in_brief();
+    let left_out = Recording::of(session, screen.arcs).left_out_in_brief();
     if !left_out.is_empty() {
         screen.paragraph(out, "left out", &format!("{}; report -v says why", left_out.join(", ")))?;
     }
@@ -85,7 +87,13 @@ pub fn write(
     screen.more(out)
 }
 
-impl Screen<'_> {
+impl<'a> Screen<'a> {
+    fn new(summary: &'a Summary<'_>) -> Screen<'a> {
+        let (session, arcs, own) = summary.parts();
+        let model = &session.model;
+        Screen { session, model, arcs, own, nearest: own.nearest(model), width: None }
+    }
+
     /// Columns for a fact.
     fn room(&self) -> usize {
         self.width.map_or(usize::MAX, |width| width.saturating_sub(NAME_WIDTH + 1).max(20))
@@ -190,14 +198,23 @@ impl Screen<'_> {
     }
 }
 
+/// ns from the start of a program to its end, or to the last that is known of it.
+fn elapsed(file: &ProfileFile) -> Option<u64> {
+    let start = file.profile.start_clock;
+    let end = crate::session::file::end_clock(&file.profile);
+    (start > 0 && end > start).then(|| end - start)
+}
+
+/// Threads of a program, those that ended too.
+fn threads(file: &ProfileFile) -> u64 {
+    let threads = file.profile.threads.iter().filter(|t| t.kind == instrument_trace::ThreadKind::Thread);
+    (threads.count() as u64).saturating_add(file.ended_threads())
+}
+
 /// How long a program ran, and when.
 fn ran(file: &ProfileFile) -> String {
     let profile = &file.profile;
-    let end = crate::session::file::end_clock(profile);
-    let elapsed = match profile.start_clock {
-        start if start > 0 && end > start => quantity((end - start) as f64, "ns"),
-        _ => "unknown".to_owned(),
-    };
+    let elapsed = elapsed(file).map_or_else(|| "unknown".to_owned(), |ns| quantity(ns as f64, "ns"));
     let how = match (file.is_live, profile.shutdown_clock) {
         (true, _) => " so far",
         (_, 0) => " to its last event; IT DID NOT SHUT DOWN",
@@ -207,9 +224,7 @@ fn ran(file: &ProfileFile) -> String {
         .checked_add(std::time::Duration::from_millis(profile.start_ms))
         .map_or_else(String::new, |start| format!(" from {}", humantime::format_rfc3339_seconds(start)));
     let java = file.property("java.version").map_or_else(String::new, |java| format!(" on Java {java}"));
-    let ended = file.ended_threads();
-    let threads = profile.threads.iter().filter(|t| t.kind == instrument_trace::ThreadKind::Thread).count();
-    let threads = (threads as u64).saturating_add(ended);
+    let threads = threads(file);
     let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{} threads", grouped(threads)) };
     format!("{elapsed}{how}{start}{java}, {threads}")
 }

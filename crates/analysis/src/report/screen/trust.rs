@@ -18,55 +18,63 @@ use crate::uncertainty::Uncertainty;
 const VIOLATIONS: usize = 3;
 
 pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<'_>) -> Result<(), Error> {
-    let session = screen.session;
-    let balance = &summary.counts.balance;
-    for file in &session.profiles {
-        let dropped = file.dropped();
-        if dropped > 0 {
-            let text = format!("{} events were DROPPED: figures are too small by these", grouped(dropped));
-            screen.paragraph(out, "WRONG", &text)?;
+    for text in wrong(screen, summary)? {
+        for (i, line) in text.lines().enumerate() {
+            screen.paragraph(out, if i == 0 { "WRONG" } else { "" }, line)?;
         }
-        for text in file.past_limits() {
-            screen.paragraph(out, "WRONG", &text)?;
-        }
-        // Where times are of calls, the whole report begins with it.
-        if samples::are_in(&file.profile)
-            && let Some(reason) = correction::wrong_clock(&file.profile)
-        {
-            let text = format!("MOMENTS AND WAITS are not true: {reason}");
-            screen.paragraph(out, "WRONG", &text)?;
-        }
-        for thread in file.profile.threads.iter().filter(|thread| thread.stopped) {
-            let text = format!("recording of thread {} STOPPED early", thread.name);
-            screen.paragraph(out, "WRONG", &text)?;
-        }
-        let damage = &file.profile.damage;
-        if let Some(first) = damage.first() {
-            let text = format!("the file is DAMAGED in {} places, the first: {first}", damage.len());
-            screen.paragraph(out, "WRONG", &text)?;
-        }
-    }
-    if !balance.holds {
-        screen.paragraph(out, "WRONG", &balance.line())?;
-        let mut violations = Vec::new();
-        balance.violations(&mut violations)?;
-        for line in String::from_utf8_lossy(&violations).lines().take(VIOLATIONS) {
-            screen.paragraph(out, "", line.trim())?;
-        }
-    }
-    let violated = &summary.checked.violations;
-    if !violated.is_empty() {
-        screen.paragraph(out, "WRONG", &summary.checked.line())?;
     }
     screen.paragraph(out, "trust", &line(screen, summary))?;
-    for account in session.profiles.iter().filter_map(twice::of) {
+    for account in screen.session.profiles.iter().filter_map(twice::of) {
         screen.paragraph(out, "two runs", &twice::line(&account))?;
     }
     Ok(())
 }
 
+/// What is wrong with the figures, the first line of each a sentence.
+pub(super) fn wrong(screen: &Screen<'_>, summary: &Summary<'_>) -> Result<Vec<String>, Error> {
+    let session = screen.session;
+    let balance = &summary.counts.balance;
+    let mut found = Vec::new();
+    for file in &session.profiles {
+        let dropped = file.dropped();
+        if dropped > 0 {
+            let text = format!("{} events were DROPPED: figures are too small by these", grouped(dropped));
+            found.push(text);
+        }
+        found.extend(file.past_limits());
+        // Where times are of calls, the whole report begins with it.
+        if samples::are_in(&file.profile)
+            && let Some(reason) = correction::wrong_clock(&file.profile)
+        {
+            let text = format!("MOMENTS AND WAITS are not true: {reason}");
+            found.push(text);
+        }
+        for thread in file.profile.threads.iter().filter(|thread| thread.stopped) {
+            let text = format!("recording of thread {} STOPPED early", thread.name);
+            found.push(text);
+        }
+        let damage = &file.profile.damage;
+        if let Some(first) = damage.first() {
+            let text = format!("the file is DAMAGED in {} places, the first: {first}", damage.len());
+            found.push(text);
+        }
+    }
+    if !balance.holds {
+        let mut violations = Vec::new();
+        balance.violations(&mut violations)?;
+        let violations = String::from_utf8_lossy(&violations);
+        let lines = violations.lines().take(VIOLATIONS).map(|line| format!("\n{}", line.trim()));
+        found.push(balance.line() + &lines.collect::<String>());
+    }
+    let violated = &summary.checked.violations;
+    if !violated.is_empty() {
+        found.push(summary.checked.line());
+    }
+    Ok(found)
+}
+
 /// `calls exact; times +- 2 %; probes took 44 % of the CPU`
-fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
+pub(super) fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
     let is_whole = |file: &ProfileFile| {
         let stopped = file.profile.threads.iter().any(|thread| thread.stopped);
         file.dropped() == 0 && file.profile.damage.is_empty() && !stopped

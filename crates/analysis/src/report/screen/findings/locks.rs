@@ -36,7 +36,7 @@ pub(super) fn longest(screen: &Screen<'_>) -> Option<Finding> {
         quantity(sum.ns as f64, "ns"),
         holder(screen, file, monitor, of)
     );
-    Some(("locks", text))
+    Some(Finding { name: "locks", text, of: None })
 }
 
 /// The program's own method that waited longest.

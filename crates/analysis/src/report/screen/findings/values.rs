@@ -70,7 +70,7 @@ pub(super) fn growing(screen: &Screen<'_>) -> Vec<Finding> {
         }
     }
     let most = by_value.values().max_by(|a, b| a.calls.cmp(&b.calls).then(b.value.cmp(&a.value)));
-    most.map(|pair| ("N+1", sentence(screen, pair))).into_iter().collect()
+    most.map(|pair| finding("N+1", screen, pair)).into_iter().collect()
 }
 
 /// Of each kind the value that took longest, unless `said` has it.
@@ -85,11 +85,15 @@ pub(super) fn longest(screen: &Screen<'_>, said: &[Finding]) -> Vec<Finding> {
             time(a).total_cmp(&time(b)).then(a.calls.cmp(&b.calls)).then(b.value.cmp(&a.value))
         });
         let Some(most) = most else { continue };
-        if !said.iter().any(|(_, text)| text.starts_with(&format!("{}: ", name(most)))) {
-            found.push((word, sentence(screen, most)));
+        if !said.iter().any(|of| of.of == Some(most.value)) {
+            found.push(finding(word, screen, most));
         }
     }
     found
+}
+
+fn finding(name: &'static str, screen: &Screen<'_>, pair: &Pair) -> Finding {
+    Finding { name, text: sentence(screen, pair), of: Some(pair.value) }
 }
 
 /// ns of a call, by the clock.
