@@ -24,8 +24,13 @@ const PYTHON: [&str; 5] = [
     "perfetto==0.59.1",
     "protobuf==7.36.2",
 ];
-const NODE: [&str; 4] =
-    ["@tracerbench/trace-model@8.0.0", "playwright-core@1.65.1", "pprof-format@2.3.2", "speedscope@1.25.0"];
+const NODE: [&str; 5] = [
+    "@tracerbench/trace-model@8.0.0",
+    "axe-core@4.14.1",
+    "playwright-core@1.65.1",
+    "pprof-format@2.3.2",
+    "speedscope@1.25.0",
+];
 /// What reads datasets.
 const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
 /// What `crates/fleet/spark` needs.
@@ -59,6 +64,14 @@ pub fn read_with(script: &str, input: &Path, environment: &[(&str, &OsStr)]) -> 
 /// speedscope's schema, as its package carries it.
 pub fn speedscope_schema() -> Result<PathBuf> {
     Ok(node_packages()?.join("node_modules/speedscope/dist/release/file-format-schema.json"))
+}
+
+/// The rules of axe-core, as a script.
+///
+/// # Errors
+/// It cannot be fetched.
+pub fn axe_core() -> Result<PathBuf> {
+    Ok(node_packages()?.join("node_modules/axe-core/axe.min.js"))
 }
 
 /// What a script of `tests/readers` prints of a dataset; `input` is what it reads.

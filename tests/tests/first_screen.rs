@@ -2,11 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
+use instrument_tests::browser::{drive, page, pictures};
 use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject;
 use tempfile::TempDir;
@@ -15,8 +16,15 @@ use tempfile::TempDir;
 const LINES: usize = 30;
 const COLUMNS: usize = 100;
 
+/// What the terminal prints of a run, and the page of it.
+struct Screens {
+    text: String,
+    html: PathBuf,
+    _folder: TempDir,
+}
+
 /// The first screen of a program of `tests/java/screen` that was recorded with these options.
-fn screen(program: &str, options: &[&str], words: &[&str]) -> Result<String> {
+fn screen(program: &str, options: &[&str], words: &[&str]) -> Result<Screens> {
     let folder = TempDir::new()?;
     let profile = record(&folder, program, options, words)?;
     let report = subject::call()?.arg("report").arg(&profile).run_quietly()?;
@@ -28,7 +36,8 @@ fn screen(program: &str, options: &[&str], words: &[&str]) -> Result<String> {
     );
     ensure!(text.contains("\ntrust       calls exact"), "{program}: no word on trust\n{text}");
     ensure!(text.contains(&format!("com.acme.{}", program.to_lowercase())), "{program}: own code\n{text}");
-    Ok(text)
+    let html = page(&profile, &folder.path().join("page.html"))?;
+    Ok(Screens { text, html, _folder: folder })
 }
 
 fn record(folder: &TempDir, program: &str, options: &[&str], words: &[&str]) -> Result<PathBuf> {
@@ -45,38 +54,47 @@ fn record(folder: &TempDir, program: &str, options: &[&str], words: &[&str]) -> 
     Ok(profile)
 }
 
-/// Whether a line has these parts in this order; continued lines are one.
-fn says(text: &str, parts: &[&str]) -> Result<()> {
+/// Whether a line has these parts in this order, and what the page says first as well; continued lines are one.
+fn says(screens: &Screens, parts: &[&str]) -> Result<()> {
+    let text = &screens.text;
     let joined = text.replace("\n            ", " ");
     let has = |line: &str| {
         parts.iter().try_fold(line, |rest, part| rest.split_once(part).map(|(_, rest)| rest)).is_some()
     };
     ensure!(joined.lines().any(has), "no line with {parts:?} in\n{text}");
+    let pictures = pictures()?;
+    let arguments: Vec<&Path> =
+        [screens.html.as_path(), &pictures].into_iter().chain(parts.iter().map(Path::new)).collect();
+    let found = drive("overview", &arguments)?;
+    ensure!(found["clicks"].as_u64() == Some(1), "{found}");
     Ok(())
 }
 
 #[test]
 fn why_so_many_statements() -> Result<()> {
-    let text = screen("Orders", &["--values", "jdbc"], &[])?;
+    let screens = screen("Orders", &["--values", "jdbc"], &[])?;
     says(
-        &text,
+        &screens,
         &["N+1", "SQL select name from item where id = ?", "240 calls", "20 per call of OrderService.list"],
     )
 }
 
 #[test]
 fn who_waits_for_whom() -> Result<()> {
-    let text = screen("Prices", &["--monitors"], &[])?;
+    let screens = screen("Prices", &["--monitors"], &[])?;
     says(
-        &text,
+        &screens,
         &["locks", "PriceBook.price waits ", " for a lock ", "PriceBook", "that thread nightly holds"],
     )
 }
 
 #[test]
 fn what_fills_the_memory() -> Result<()> {
-    let text = screen("Sessions", &["--heap", "objects"], &[])?;
-    says(&text, &["leaks", "Session", "made in Sessions.login", "more and more", "held by", "Sessions.OPEN"])
+    let screens = screen("Sessions", &["--heap", "objects"], &[])?;
+    says(
+        &screens,
+        &["leaks", "Session", "made in Sessions.login", "more and more", "held by", "Sessions.OPEN"],
+    )
 }
 
 #[test]
@@ -94,18 +112,21 @@ fn which_server_is_slow() -> Result<()> {
         }
         Ok(())
     });
-    let text = screen("Checkout", &["--values", "http"], &[&address])?;
+    let screens = screen("Checkout", &["--values", "http"], &[&address])?;
     server.join().ok().context("the server failed")??;
-    says(&text, &["requests", "HTTP GET http://127.0.0.1:", "/rate/?", "10 calls", " ms each", "Rates.rate"])
+    says(
+        &screens,
+        &["requests", "HTTP GET http://127.0.0.1:", "/rate/?", "10 calls", " ms each", "Rates.rate"],
+    )
 }
 
 #[test]
 fn why_it_starts_slowly() -> Result<()> {
-    let text = screen("Start", &[], &[])?;
-    says(&text, &["hottest", "Start.main > Start.serve > ", "Catalog.<clinit>", " % of "])?;
+    let screens = screen("Start", &[], &[])?;
+    says(&screens, &["hottest", "Start.main > Start.serve > ", "Catalog.<clinit>", " % of "])?;
     // Of the program's own methods it is the first.
-    let mut rows = text.lines().skip_while(|line| !line.ends_with("  method"));
+    let mut rows = screens.text.lines().skip_while(|line| !line.ends_with("  method"));
     let first = rows.nth(1).context("no row")?;
-    ensure!(first.contains("Catalog.") && first.trim_start().starts_with(['1', '4']), "{text}");
+    ensure!(first.contains("Catalog.") && first.trim_start().starts_with(['1', '4']), "{}", screens.text);
     Ok(())
 }

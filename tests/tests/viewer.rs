@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish};
 use instrument_tests::browser::{Server, drive, page, pictures};
 use instrument_tests::machine::{Jdk, Run};
+use instrument_tests::readers;
 use instrument_tests::subject;
 use tempfile::TempDir;
 
@@ -93,6 +94,46 @@ fn all_of_it_works_by_keyboard() -> Result<()> {
         let bytes = fs::metadata(folder.join(format!("{view}.png")))?.len();
         ensure!(bytes > 10_000, "{view}: a picture of {bytes} bytes");
     }
+    Ok(())
+}
+
+/// Callers 75 deep with long names, none of which calls only the next.
+fn deep(folder: &Path) -> Result<PathBuf> {
+    let name = |i: usize, k: usize| {
+        format!(
+            "com.acme.shop.internal.deeply{k}.nested.CatalogueEntryRepository{i}.findByCustomerAndWarehouse{i}(com.acme.shop.model.Customer, java.util.Optional)"
+        )
+    };
+    let mut stack = "main".to_owned();
+    let mut lines = String::new();
+    for i in 0..75 {
+        stack += &format!(";{}", name(i, i % 3));
+        lines += &format!("{stack};{} {}\n", name(i, 9), i + 5);
+    }
+    let path = folder.join("deep.folded");
+    fs::write(&path, lines)?;
+    Ok(path)
+}
+
+/// Measured in the browser: of every row of every view, at 1280x720 and 1920x1080, the name of the method; of every box as much as fits.
+#[test]
+fn names_can_be_read_however_deep() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let html = page(&deep(folder.path())?, &folder.path().join("deep.html"))?;
+    let found = drive("names", &[&html, &pictures()?])?;
+    ensure!(found["deepest"].as_u64() >= Some(75) && found["rows"].as_u64() > Some(150), "{found}");
+    ensure!(found["boxes"].as_u64() > Some(50), "{found}");
+    let orders = Orders::new("trace")?;
+    drive("names", &[&orders.page()?, &pictures()?])?;
+    Ok(())
+}
+
+/// The rules that axe-core takes for serious, in every view, light and dark.
+#[test]
+fn everybody_can_use_it() -> Result<()> {
+    let orders = Orders::new("trace")?;
+    let found = drive("access", &[&orders.page()?, &readers::axe_core()?, &pictures()?])?;
+    ensure!(found["views"].as_u64() > Some(15), "{found}");
     Ok(())
 }
 

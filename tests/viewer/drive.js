@@ -8,6 +8,7 @@ const { chromium } = require("playwright-core");
 const sections = require("./sections.js");
 const timeline = require("./timeline.js");
 const questions = require("./questions.js");
+const reading = require("./reading.js");
 
 async function open(browser, address, size = { width: 1280, height: 720 }) {
   const page = await browser.newPage({ viewport: size });
@@ -29,6 +30,12 @@ const tab = (page, view) => page.click(`[data-view=${view}]`);
 const field = (page, name) => page.textContent(`[data-field="${name}"]`);
 const selected = (page) => page.evaluate(() => instrument.profile.label(instrument.state.selected));
 const root = (page) => page.evaluate(() => instrument.profile.label(instrument.state.root));
+/** Asks for a text, and goes to the first hit. */
+async function seek(page, text) {
+  if (await page.locator("#find").isHidden()) await page.click("#find-button");
+  await page.fill("#find-text", text);
+  await page.click("#find-next");
+}
 /** The row of the tree whose name holds a text. */
 const row = (page, text) => page.locator(".row", { hasText: text }).first();
 
@@ -110,7 +117,8 @@ async function table2(browser, [html, other, folder]) {
   assert.match(await second.title(), /instrument/);
   await second.close();
   const page = await open(browser, file(html));
-  await tab(page, "graph");
+  await tab(page, "tree");
+  await page.click("#drawn-as");
   const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
   const nodes = () => page.locator("svg g[data-node]").count();
   // At first the root and what is below it down to the threads; the selected node is a star.
@@ -156,18 +164,25 @@ async function table2(browser, [html, other, folder]) {
   assert.ok((await nodes()) > 0);
   // Find next: counts, resumes, from the root and from here, both orders.
   const find = async (text, order = "depth", from = "root") => {
-    await page.fill("#find-text", text);
+    await page.click("#find-more summary");
     await page.selectOption("#find-order", order);
     await page.selectOption("#find-from", from);
+    await page.fill("#find-text", text);
     await page.click("#find-next");
-    return page.textContent("#find-hits");
+    return (await page.textContent("#find-hits")).replace(/ hits?(, [\d.]+ % of \S+)$/, "");
+  };
+  await page.keyboard.press("/");
+  const attribute = async (name) => {
+    await page.click("#find-more summary");
+    await page.selectOption("#find-attribute", name);
+    await page.focus("#find-text");
   };
   const query = await find("orders.query");
   const hits = await page.evaluate(() => Array.from(instrument.profile.fn).filter((f) => instrument.profile.labels[f].includes("Orders.query")).length);
   assert.strictEqual(query, `1 of ${hits}`);
   const first = await page.evaluate(() => instrument.state.selected);
   await page.click("#find-next");
-  assert.strictEqual(await page.textContent("#find-hits"), `2 of ${hits}`);
+  assert.match(await page.textContent("#find-hits"), new RegExp(`^2 of ${hits} hits, [\\d.]+ % of running$`));
   assert.notStrictEqual(await page.evaluate(() => instrument.state.selected), first);
   assert.strictEqual(await find("orders.query", "breadth"), `1 of ${hits}`);
   const depths = await page.evaluate(() => instrument.finder.found.map((i) => instrument.profile.depth[i]));
@@ -175,10 +190,10 @@ async function table2(browser, [html, other, folder]) {
   await find("orders.serve");
   const below = await find("orders.query", "depth", "here");
   assert.strictEqual(below, "1 of 2", "below serve: list > query, price > query");
-  await page.selectOption("#find-attribute", "calls");
+  await attribute("calls");
   assert.match(await find(">= 1000"), /^1 of \d/);
   assert.match(await find("many"), /number/);
-  await page.selectOption("#find-attribute", "method");
+  await attribute("method");
   assert.strictEqual(await find("nowhere"), "no hit");
   // Mapper: a rule with a value, and one that gives each value a colour; Key isolates.
   await page.click("#mapper-button");
@@ -198,6 +213,10 @@ async function table2(browser, [html, other, folder]) {
   await page.selectOption("#mapper-attribute", "calls");
   await page.selectOption("#mapper-display", "size");
   await page.click("#mapper-form button");
+  // What a rule would meet is said before it is added.
+  await page.selectOption("#mapper-attribute", "method");
+  await page.fill("#mapper-value", "Orders.query");
+  await page.waitForFunction((hits) => document.getElementById("mapper-preview").textContent.includes(`fits ${hits} of`), hits);
   await page.click("#mapper-close");
   const style = (text, display) => page.evaluate(([t, d]) => {
     const i = Array.from(instrument.profile.fn).findIndex((f) => instrument.profile.labels[f].includes(t));
@@ -210,7 +229,9 @@ async function table2(browser, [html, other, folder]) {
   assert.ok(Number(await style("Orders.query", "size")) >= 1);
   const key = page.locator("#key button");
   assert.ok((await key.count()) >= 4);
-  await page.evaluate(() => instrument.closeAll());
+  // Shapes and sizes are drawn.
+  assert.strictEqual(await page.locator("#key button .symbol path").count(), await key.count());
+  await page.evaluate(() => instrument.tree.closeAll());
   await page.click("#open-level");
   await page.click("#open-level");
   await shot("mapper");
@@ -239,7 +260,7 @@ async function keyboard(browser, [html, folder]) {
   const page = await open(browser, file(html));
   const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
   const press = (...keys) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
-  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "sandwich"], ["6", "methods"], ["7", "threads"]]) {
+  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["g", "graph"], ["3", "flame"], ["4", "sandwich"], ["5", "methods"], ["6", "threads"]]) {
     await press(key);
     assert.strictEqual(await page.evaluate(() => instrument.shown), view);
     await page.waitForTimeout(150);
@@ -284,7 +305,7 @@ async function keyboard(browser, [html, folder]) {
   assert.ok(!/resource=/.test(page.url()));
   assert.notStrictEqual(await page.inputValue("#resource"), "wall-raw");
   // Flame: selects by arrows, zooms, tells what is under the mouse.
-  await press("4", "ArrowUp");
+  await press("3", "ArrowUp");
   await press("w");
   assert.ok(await page.evaluate(() => instrument.view.to - instrument.view.from < 0.9));
   await press("0");
@@ -296,7 +317,7 @@ async function keyboard(browser, [html, folder]) {
   const levels = await page.evaluate(() => instrument.view.levels.flat().length);
   assert.ok(levels > 10, `${levels} boxes`);
   // Methods are sorted by what is clicked.
-  await press("6");
+  await press("5");
   await page.click("[data-sort=calls]");
   const calls = await page.evaluate(() => instrument.view.list.map((i) => instrument.profile.functions[i].calls));
   assert.deepStrictEqual(calls, [...calls].sort((a, b) => b - a));
@@ -304,11 +325,11 @@ async function keyboard(browser, [html, folder]) {
   const download = page.waitForEvent("download");
   await press("x");
   const saved = fs.readFileSync(await (await download).path(), "utf8").split("\r\n");
-  assert.strictEqual(saved[0], "calls,self,total,contexts,method");
+  assert.strictEqual(saved[0], "calls,self_ns,self_error_ns,total_ns,total_error_ns,contexts,method");
   assert.strictEqual(saved.length - 2, calls.length);
   // Dark.
   await page.click("#theme");
-  await press("4");
+  await press("3");
   await page.waitForTimeout(150);
   await shot("dark");
   assert.deepStrictEqual(page.problems, []);
@@ -351,7 +372,7 @@ async function sandwich(browser, [html, folder, ...documents]) {
     }
   }
   // Without a method that is selected it shows the one that took most itself.
-  await page.keyboard.press("5");
+  await page.keyboard.press("4");
   const shown = () => page.evaluate(() => instrument.profile.labels[instrument.view.fn]);
   const hottest = await page.evaluate(() => {
     const { profile, state } = instrument;
@@ -360,12 +381,10 @@ async function sandwich(browser, [html, folder, ...documents]) {
   });
   assert.strictEqual(await shown(), hottest);
   // A search selects, a click on a caller's box goes there, and back returns.
-  await page.fill("#find-text", "Item.price");
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Escape");
+  await seek(page, "Item.price");
   const method = await shown();
   assert.match(method, /Item\.price/);
-  assert.match(await page.textContent("#sandwich-title"), /Item\.price.*1\u202f000 calls, total .* %/);
+  assert.match(await page.textContent("#sandwich-title"), /Item\.price.*1,000 calls, total .* %/);
   assert.match(await page.textContent("#command"), /^instrument xtree --resource \S+ --focus 'Orders\$Item\.price\(\)I' --prune 0 /);
   await page.waitForTimeout(150);
   await page.screenshot({ path: path.join(folder, "sandwich.png") });
@@ -375,7 +394,7 @@ async function sandwich(browser, [html, folder, ...documents]) {
   const at = [canvas.x + (left + right) / 2, canvas.y + (middle - 1) * 18 + 9];
   await page.mouse.move(at[0] + 2, at[1]);
   await page.mouse.move(at[0], at[1]);
-  assert.match(await page.textContent("#tip"), /1\u202f000 calls, for .*Item\.price/);
+  assert.match(await page.textContent("#tip"), /1,000 calls, for .*Item\.price/);
   // What is shown changes with the next picture.
   const instead = async (before) => {
     await page.waitForFunction((before) => instrument.profile.labels[instrument.view.fn] !== before, before, { timeout: 5000 });
@@ -446,8 +465,8 @@ async function sides(browser, [html, , document]) {
 async function difference(browser, [html, folder, document]) {
   const [page, found] = await compared(browser, html, document);
   // The method that has the largest change stands first, red, and the node window says by how much.
-  assert.strictEqual(await page.locator("[role=tab]").count(), 5);
-  await page.keyboard.press("5");
+  assert.strictEqual(await page.locator("[role=tab]").count(), 4);
+  await page.keyboard.press("4");
   await page.waitForTimeout(100);
   const first = await page.evaluate(() => instrument.profile.labels[instrument.view.list[0]]);
   assert.match(await page.locator(".row").first().textContent(), /\+/);
@@ -455,14 +474,14 @@ async function difference(browser, [html, folder, document]) {
   assert.match(await field(page, "method-self"), /\d \u2192 .*\(\+/);
   assert.match(await page.textContent("#command"), /^instrument diff --resource \S+ \S+ \S+$/);
   const colour = await page.evaluate(() => instrument.mapper.colour(instrument.state.selected));
-  assert.match(colour, /^hsl\(12 75%/);
-  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["3", "graph"], ["4", "flame"], ["5", "methods"]]) {
+  assert.match(colour, /^hsl\(8 80%/);
+  for (const [key, view] of [["1", "summary"], ["2", "tree"], ["g", "graph"], ["3", "flame"], ["4", "methods"]]) {
     await page.keyboard.press(key);
     assert.strictEqual(await page.evaluate(() => instrument.shown), view);
     await page.waitForTimeout(150);
     await page.screenshot({ path: path.join(folder, `difference-${view}.png`) });
   }
-  await page.keyboard.press("4");
+  await page.keyboard.press("3");
   await page.click("#widths");
   assert.strictEqual(await page.textContent("#widths"), "Widths: before");
   assert.deepStrictEqual(page.problems, []);
@@ -472,20 +491,18 @@ async function difference(browser, [html, folder, document]) {
 /** Names that are markup, very long, very deep: shown as text, nothing runs, nothing hangs. */
 async function hostile(browser, [html]) {
   const page = await open(browser, file(html));
-  for (const view of ["summary", "tree", "graph", "flame", "methods", "threads"]) {
+  for (const view of ["summary", "tree", "flame", "methods", "threads"]) {
     await tab(page, view);
     await page.waitForTimeout(100);
   }
-  await page.fill("#find-text", "script");
-  await page.click("#find-next");
+  await seek(page, "script");
   assert.match(await selected(page), /<\/script><script>/);
   await tab(page, "tree");
   assert.strictEqual(await page.evaluate(() => window.hacked), undefined);
   assert.strictEqual(await page.locator("#view img, #view script, #node img, #node script").count(), 0);
   const deepest = await page.evaluate(() => instrument.profile.depth.reduce((most, depth) => Math.max(most, depth), 0));
   assert.ok(deepest >= 2000, `${deepest} deep`);
-  await page.fill("#find-text", "deep1999");
-  await page.click("#find-next");
+  await seek(page, "deep1999");
   assert.strictEqual(await selected(page), "deep1999");
   await tab(page, "flame");
   await page.waitForTimeout(100);
@@ -501,8 +518,7 @@ async function hostile(browser, [html]) {
 /** An address of one run shows the same context in a page of another run. */
 async function address(browser, [html, other]) {
   const page = await open(browser, file(html));
-  await page.fill("#find-text", "Item.price");
-  await page.click("#find-next");
+  await seek(page, "Item.price");
   const hash = new URL(page.url()).hash;
   const again = await open(browser, file(other));
   await again.goto(`${file(other)}${hash}`);
@@ -528,13 +544,16 @@ async function server(browser, [address]) {
 /** Pictures for the book. */
 async function pictures(browser, [html, folder]) {
   const page = await open(browser, file(html));
-  await page.fill("#find-text", "Parser.parse()");
-  for (const view of ["flame", "tree", "graph", "methods"]) {
+  for (const view of ["summary", "flame", "tree", "methods"]) {
     await tab(page, view);
-    if (view !== "methods") await page.click("#find-next");
+    if (view === "flame") await seek(page, "Parser.parse()");
     await page.waitForTimeout(300);
     await page.screenshot({ path: path.join(folder, `${view}.png`) });
   }
+  await tab(page, "tree");
+  await page.click("#drawn-as");
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: path.join(folder, "graph.png") });
   return {};
 }
 
@@ -562,7 +581,7 @@ async function speed(browser, [html]) {
 
 async function main() {
   const [scenario, ...args] = process.argv.slice(2);
-  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), ...questions({ open, file }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
+  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), ...questions({ open, file }), ...reading({ open, file, tab }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
   // Containers have little shared memory.
   const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
   if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;

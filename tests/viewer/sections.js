@@ -20,16 +20,17 @@ function table(all, header) {
 const shown = (page, leftOut = []) => page.evaluate((leftOut) => {
   const { list, columns } = instrument.view.table;
   const wanted = columns.filter(({ kind, key }) => kind !== "bar" && !leftOut.includes(key));
-  const words = (row) => wanted.map((column) => column.text(row)).join(" ").replaceAll("\u202f", "").replaceAll("\u2192", "->");
+  const words = (row) => wanted.map((column) => column.text(row)).join(" ").replace(/(\d),(?=\d{3})/g, "$1").replaceAll("\u2192", "->");
   return list.map((row) => words(row).trim().replace(/\s+/g, " "));
 }, leftOut);
 
 /** What stands in the first rows is what the table says. */
 async function firstRow(page) {
-  const texts = await page.locator(".row").first().locator("[role=gridcell]:not(.bar)").allTextContents();
+  const cells = page.locator(".row").first().locator("[role=gridcell]:not(.bar)");
+  const texts = await cells.evaluateAll((all) => all.map((of) => (of.classList.contains("name") ? of.title : of.textContent)));
   const expected = await page.evaluate(() => {
-    const { list, columns } = instrument.view.table;
-    return columns.filter(({ kind }) => kind !== "bar").map((column) => column.text(list[0]));
+    const { list, shown } = instrument.view.table;
+    return shown.filter(({ kind }) => kind !== "bar").map((column) => column.text(list[0]));
   });
   assert.deepStrictEqual(texts, expected);
 }
@@ -214,17 +215,31 @@ module.exports = ({ open, file, tab }) => {
   async function live(browser, [address]) {
     const page = await open(browser, address);
     const calls = () => page.evaluate(() => window.instrument && instrument.profile.calls.reduce((sum, n) => sum + n, 0));
+    // What a person has set up survives: a filter, an opened row, the zoom, the theme, and what is scrolled to.
+    await tab(page, "flame");
+    await page.keyboard.press("+");
+    await page.waitForFunction(() => /zoom=/.test(location.hash));
+    await page.click("#theme");
+    await tab(page, "tree");
+    await page.evaluate(() => (instrument.loaded = true));
+    await page.keyboard.press("l");
+    const opened = await page.evaluate(() => [...document.querySelectorAll(".row .name")].map((name) => name.title));
+    const again = await page.evaluate(() => location.hash);
+    await page.reload();
+    await page.waitForFunction(() => window.instrument);
+    assert.deepStrictEqual(await page.evaluate(() => [...document.querySelectorAll(".row .name")].map((name) => name.title)), opened, again);
+    await page.evaluate(() => (instrument.loaded = true));
     await tab(page, "methods");
+    await page.fill("#filter", "Asked");
     const first = await calls();
     await page.selectOption("#watch", "2");
     await page.waitForFunction((first) => window.instrument && instrument.profile.calls.reduce((sum, n) => sum + n, 0) > first, first, { timeout: 30000 });
     assert.strictEqual(await page.evaluate(() => instrument.shown), "methods");
     assert.strictEqual(await page.inputValue("#watch"), "2");
-    // A key that is pressed while the page loads anew is lost.
-    for (let i = 0; i < 3 && (await page.inputValue("#watch")) !== ""; i++) {
-      await page.keyboard.press("p");
-      await page.waitForTimeout(300);
-    }
+    // The page is the same one: only its document is new.
+    assert.deepStrictEqual(await page.evaluate(() => [instrument.loaded, document.getElementById("filter").value, instrument.state.at.zoom !== "", document.documentElement.dataset.theme, instrument.state.openKeys() !== ""]), [true, "Asked", true, "dark", true]);
+    await page.locator("#view").focus();
+    await page.keyboard.press("p");
     assert.strictEqual(await page.inputValue("#watch"), "");
     const paused = await calls();
     await page.waitForTimeout(3000);
@@ -232,16 +247,17 @@ module.exports = ({ open, file, tab }) => {
     // From now on, and from the start again.
     const toMoment = (name, isCut) => Promise.all([page.waitForURL((url) => url.search.startsWith("?since=") === isCut), page.getByRole("button", { name }).click()]);
     await page.waitForFunction(() => window.instrument);
+    const until = (isLess) => page.waitForFunction(([paused, isLess]) => isLess === instrument.profile.calls.reduce((sum, n) => sum + n, 0) < paused, [paused, isLess]);
     await toMoment("Since now", true);
-    await page.waitForFunction(() => window.instrument);
-    const [cut, shown, command] = [await calls(), await page.evaluate(() => instrument.shown), await page.evaluate(() => instrument.command())];
+    await until(true);
+    const [cut, shown, command] = [await calls(), await page.evaluate(() => instrument.shown), await page.evaluate(() => commandOf(instrument))];
     await page.waitForTimeout(1000);
     await page.reload();
     await page.waitForFunction(() => window.instrument);
     const grown = await calls();
     await page.keyboard.press("t");
     await page.waitForURL((url) => url.search === "");
-    await page.waitForFunction(() => window.instrument);
+    await until(false);
     const whole = await calls();
     assert.deepStrictEqual(page.problems, []);
     return { first, paused, cut, shown, command, grown, whole };

@@ -54,8 +54,8 @@ module.exports = ({ open, file, tab }) => {
     windows.push(await shown(page));
     assert.match(await page.textContent("#window-title"), /^main: from .* to .*, .* in calls, as measured/);
     // Every row of the table says the figures of its context.
-    const table = await page.locator(".window [role=row], .window .row").allTextContents();
-    const list = await page.evaluate(() => instrument.view.pane.list.map(([node]) => [count(node.n), quantity(node.base[0], "ns"), quantity(node.cum[0], "ns"), percent(node.cum[0], instrument.view.pane.answer.total[0]), instrument.profile.labelOf(node.name)].join("")));
+    const table = await page.locator(".window .row").evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => (cell.classList.contains("name") ? cell.title : cell.textContent)).join(" ")));
+    const list = await page.evaluate(() => instrument.view.pane.list.map(([node]) => [instrument.profile.labelOf(node.name), count(node.n), quantity(node.base[0], "ns"), quantity(node.cum[0], "ns"), percent(node.cum[0], instrument.view.pane.answer.total[0])].join(" ")));
     assert.ok(table.length > 1);
     assert.deepStrictEqual(table, list.slice(0, table.length));
     await picture(page, folder, `timeline-window-${name}`);

@@ -37,20 +37,26 @@ class Sides {
     return { before, after, change: after - before, verdict: isTotal ? word >> 2 : word & 3 };
   }
 
-  /** Red: more than before, blue: less; the stronger, the larger the part. Grey: nothing is known to differ, or only its time does. */
+  /** Red: more than before, blue: less; the stronger, the larger the part. White: the same. */
   colour(resource, node) {
-    const { before, after, verdict } = this.context(resource, node, true);
-    if (after === before) return "#c9ced4";
+    const { before, after } = this.context(resource, node, true);
+    if (after === before) return "#ffffff";
     const part = Math.abs(after - before) / Math.max(Math.abs(after), Math.abs(before));
-    const light = Math.round(84 - 26 * Math.sqrt(part));
-    const strength = verdict === DIFFERS ? 75 : 22;
-    return `hsl(${after > before ? 12 : 212} ${strength}% ${light}%)`;
+    return `hsl(${after > before ? 8 : 212} 80% ${Math.round(92 - 30 * Math.sqrt(part))}%)`;
+  }
+
+  /** Whether the change of a context is not known to be one: it is hatched. */
+  isUnknown(resource, node) {
+    const { before, after, verdict } = this.context(resource, node, true);
+    return before !== after && verdict !== DIFFERS;
   }
 }
 
 /** A mean as `instrument diff` prints it: of counts with one digit. */
 function mean(value, unit) {
-  return quantity(unit === "" ? Math.round(value * 10) / 10 : Math.round(value), unit);
+  if (unit !== "") return quantity(Math.round(value), unit);
+  const rounded = Math.round(value * 10) / 10;
+  return Number.isInteger(rounded) ? count(rounded) : quantity(rounded, unit);
 }
 
 /** The change, marked if it is not known to be one. */
@@ -59,9 +65,26 @@ function changeText({ before, after, change, verdict }, unit) {
   return `${verdict === NOT_KNOWN ? "~" : ""}${change > 0 ? "+" : ""}${mean(change, unit)}`;
 }
 
-/** Cells of both sides and their change. */
-function sideCells(found, unit) {
-  return [cell(mean(found.before, unit)), cell(mean(found.after, unit)), cell(changeText(found, unit))];
+/** Exact calls first: before and after, the change in percent; then times. */
+const SIDE_COLUMNS = [["calls", "pair"], ["change", "change"], ["self", "pair"], ["change", "change"], ["total", "pair"], ["change", "change"]];
+
+/** The cells of these columns; `of(resource, isTotal)` is what is known of both sides. */
+function comparedCells(sides, unit, of, resource) {
+  const calls = of(sides.calls, false);
+  const both = (found) => [cell(pairText(found, unit), "pair"), cell(changeText(found, unit), "change")];
+  return [cell(pairText(calls, ""), "pair"), cell(partText(calls), "change"), ...both(of(resource, false)), ...both(of(resource, true))];
+}
+
+function pairText({ before, after }, unit) {
+  return before === after ? mean(after, unit) : `${mean(before, unit)} \u2192 ${mean(after, unit)}`;
+}
+
+/** The change as a part of what was before. */
+function partText({ before, after, verdict }) {
+  if (before === after) return "";
+  const mark = verdict === NOT_KNOWN ? "~" : "";
+  if (before === 0) return `${mark}new`;
+  return `${mark}${after > before ? "+" : ""}${fixed((100 * (after - before)) / before, Math.abs(after - before) < 0.1 * before ? 1 : 0)} %`;
 }
 
 /** The figures of both sides in a line. */

@@ -39,7 +39,12 @@ function percent(value, whole) {
   return whole === 0 ? "-" : fixed(100 * value / whole, 1);
 }
 
-/** A whole number with its thousands apart. */
+/** A whole number with its thousands apart, as on the terminal. */
 function count(value) {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `1 call`, `20 calls`. */
+function plural(value, word) {
+  return `${count(value)} ${word}${value === 1 ? "" : "s"}`;
 }

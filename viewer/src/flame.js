@@ -12,13 +12,14 @@ class FlameView extends IcicleView {
         side.textContent = `Widths: ${this.isBefore ? "before" : "after"}`;
         this.update();
       });
-      this.tools.body.append(element("span", { class: "kind" }, "red: more than before, blue: less, pale: not known to differ;"));
+      this.tools.body.append(element("span", { class: "kind" }, "red: more than before, blue: less, white: the same, hatched: not known to differ;"));
     }
     this.tools.body.append(element("span", { class: "kind" }, "wheel: scroll, with Ctrl zoom; drag: move; double click: root"));
   }
 
   update() {
-    if (this.shown !== this.state.root) this.fit();
+    if (this.shown !== undefined && this.shown !== this.state.root) this.fit();
+    else this.readZoom();
     this.shown = this.state.root;
     this.tools.update();
     this.reveal();

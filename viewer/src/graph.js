@@ -3,14 +3,16 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
+/** Pixels of a character of a name, at most. */
+const LETTER = 7.6;
 
 class GraphView {
   constructor(app, parent) {
     this.app = app;
     this.state = app.state;
-    this.dx = 150;
-    this.dy = 26;
-    this.tools = new Toolbar(app, parent, ["open-level", "up", "reset", "root-here"]);
+    this.dx = 60;
+    this.dy = 22;
+    this.tools = new Toolbar(app, parent, ["as-table", "open-level", "close-all", "chains", "up", "reset", "root-here"]);
     const zoom = (x, y) => () => {
       this.dx = Math.min(600, Math.max(20, this.dx * x));
       this.dy = Math.min(120, Math.max(8, this.dy * y));
@@ -21,7 +23,7 @@ class GraphView {
     this.tools.button("higher", "\u2195+", "Zoom in vertically", zoom(1, 1.3));
     this.tools.button("lower", "\u2195\u2212", "Zoom out vertically", zoom(1, 1 / 1.3));
     this.tools.button("refresh", "Refresh", "Draw again", () => this.update());
-    this.body = element("div", { class: "body", "aria-label": "Tree window" });
+    this.body = element("div", { class: "body", role: "group", tabindex: "0", "aria-label": "Tree as a figure" });
     this.svg = document.createElementNS(SVG, "svg");
     this.body.append(this.svg);
     parent.append(this.body);
@@ -30,18 +32,30 @@ class GraphView {
   }
 
   update() {
-    this.list = this.app.openList();
+    this.list = this.app.tree.list();
     this.tools.update();
     const deepest = this.list.levels.reduce((most, level) => Math.max(most, level), 0);
     this.svg.setAttribute("width", String((deepest + 1) * this.dx + 500));
     this.svg.setAttribute("height", String(this.list.nodes.length * this.dy + 20));
     this.rowOf = new Map(this.list.nodes.map((node, row) => [node, row]));
-    const at = this.rowOf.get(this.state.selected);
-    if (at !== undefined) {
-      const y = at * this.dy;
-      if (y < this.body.scrollTop || y + this.dy > this.body.scrollTop + this.body.clientHeight) this.body.scrollTop = Math.max(0, y - this.body.clientHeight / 2);
-    }
+    this.reveal(this.rowOf.get(this.state.selected));
     this.draw();
+  }
+
+  words(node) {
+    const { profile, resource } = this.state;
+    const calls = profile.isCounted ? `${plural(profile.calls[node], "call")}, ` : "";
+    return `${short(profile.label(node))}  ${calls}${quantity(profile.total(resource)[node], profile.resources[resource].unit)} in all`;
+  }
+
+  /** Scrolls to a row, both ways. */
+  reveal(row) {
+    if (row === undefined) return;
+    const { body } = this;
+    const [x, y] = this.place(row);
+    const right = x + 30 + LETTER * this.words(this.list.nodes[row]).length;
+    if (y < body.scrollTop + this.dy || y + this.dy > body.scrollTop + body.clientHeight) body.scrollTop = Math.max(0, y - body.clientHeight / 2);
+    if (x < body.scrollLeft + 20 || right > body.scrollLeft + body.clientWidth) body.scrollLeft = Math.max(0, Math.min(x - 40, right - body.clientWidth));
   }
 
   place(row) {
@@ -51,9 +65,7 @@ class GraphView {
   /** Only the rows that are seen, and the arcs that lead to them. */
   draw() {
     if (!this.list) return;
-    const { profile, resource } = this.state;
-    const total = profile.total(resource);
-    const unit = profile.resources[resource].unit;
+    const { profile } = this.state;
     const first = Math.max(0, Math.floor(this.body.scrollTop / this.dy) - 2);
     const last = Math.min(this.list.nodes.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / this.dy) + 2);
     const parts = [];
@@ -65,8 +77,8 @@ class GraphView {
     for (let row = first; row < last; row++) {
       const node = this.list.nodes[row];
       const [x, y] = this.place(row);
-      const above = this.rowOf.get(profile.parent[node]);
-      if (row > 0 && above !== undefined) {
+      const above = this.list.parents[row];
+      if (above >= 0) {
         const [px, py] = this.place(above);
         const width = Number(this.app.mapper.style(node, "width")) || 1;
         const arc = make("path", { class: "arc", d: `M${px},${py} V${y} H${x}`, "stroke-width": width });
@@ -77,17 +89,17 @@ class GraphView {
     for (let row = first; row < last; row++) {
       const node = this.list.nodes[row];
       const [x, y] = this.place(row);
-      const group = make("g", { "data-node": node, class: this.app.mapper.isDimmed(node) ? "dim" : "", role: "treeitem" });
+      const group = make("g", { "data-node": node, class: [this.app.mapper.isDimmed(node) ? "dim" : "", this.app.finder.isHit(node) ? "hit" : ""].join(" "), role: "presentation" });
       const size = 5 * Math.sqrt(Number(this.app.mapper.style(node, "size")) || 1);
       const shape = node === this.state.selected ? "star" : this.app.mapper.style(node, "shape") || "circle";
       const drawn = make("path", { d: outline(shape, x, y, node === this.state.selected ? size + 3 : size), stroke: "currentColor", "stroke-width": this.state.open.has(node) || profile.isLeaf(node) ? 1 : 2.5 });
       drawn.style.fill = this.app.mapper.colour(node);
       const text = make("text", { x: x + size + 6, y: y + 4 });
-      text.textContent = `${short(profile.label(node))}  ${count(profile.calls[node])} \u00d7  ${quantity(total[node], unit)}`;
+      text.textContent = this.words(node);
       if (profile.isLeaf(node)) text.setAttribute("text-decoration", "underline");
       group.append(drawn, text);
       group.addEventListener("click", () => this.state.go({ selected: node }, true));
-      group.addEventListener("dblclick", () => this.app.toggle(node));
+      group.addEventListener("dblclick", () => this.app.tree.toggle(node));
       this.app.tip(group, node);
       parts.push(group);
     }
@@ -117,13 +129,4 @@ function outline(shape, x, y, size) {
     }));
     default: return `M${x - size},${y}a${size},${size} 0 1,0 ${2 * size},0a${size},${size} 0 1,0 ${-2 * size},0`;
   }
-}
-
-/** Class and method without packages and parameters. */
-function short(label) {
-  const open = label.indexOf("(");
-  // Names of processes and threads are no methods.
-  if (open <= 0 || label.slice(0, open).includes(" ")) return label;
-  const parts = label.slice(0, open).split(".");
-  return parts.slice(-2).join(".") + (label.slice(open).startsWith("()") ? "()" : "(\u2026)");
 }

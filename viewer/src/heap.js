@@ -7,18 +7,18 @@ class HeapView {
     this.state = app.state;
     this.heap = app.profile.section("heap");
     this.parts = new Parts(app, parent, [["classes", "Classes"], ["sites", "Sites"], ["leaks", `Leak suspects${this.heap.leaks ? ` (${count(this.heap.leaks.leaks)})` : ""}`], ["collections", `Collections (${count(this.heap.all_collections)})`]]);
-    this.facts = element("div", { class: "tools", id: "heap-facts" });
-    parent.append(this.facts);
+    this.notes = element("div", { class: "tools", id: "heap-facts" });
+    parent.append(this.notes);
     this.body = element("div", { class: "column" });
     parent.append(this.body);
     const { total, all } = this.heap.classes;
     const size = (bytes) => (bytes === undefined ? "" : `, ${text.size(bytes)}`);
     const facts = [`made: ${count(total.objects)} objects${size(total.bytes)}, of ${count(all)} classes at ${count(this.heap.sites.all)} sites`];
     if (total.live !== undefined) facts.push(`live at the end: ${count(total.live)} objects${size(total.live_bytes)}`, `died: ${count(total.died)} objects`);
-    this.facts.append(...facts.map((fact) => element("span", {}, fact)));
+    this.notes.append(...facts.map((fact) => element("span", {}, fact)));
     for (const { recorded, not_seen: notSeen } of this.heap.coverage) {
       const note = element("span", { class: "kind", title: `recorded: ${recorded}; not seen: ${notSeen}` }, `recorded: ${recorded}`);
-      this.facts.append(note);
+      this.notes.append(note);
     }
   }
 
@@ -128,6 +128,10 @@ class HeapView {
       isSelected: (row) => key(row) === this.state.at.row,
       select: (row) => this.state.go({ row: key(row) }, true),
     });
+  }
+
+  facts() {
+    return this.table?.facts();
   }
 
   step(how) {

@@ -4,6 +4,8 @@
 
 const LEVEL = 18;
 const LEAST = 0.6;
+/** The colour of what was searched for: no other box has it. */
+const HIT = "#ffd21f";
 
 /** A canvas that is zoomed and moved; those that extend it say what is painted, and what a click does. */
 class IcicleView {
@@ -25,10 +27,8 @@ class IcicleView {
   }
 
   fit() {
-    this.from = 0;
-    this.to = 1;
     this.top = 0;
-    this.draw();
+    this.pan(0, 1);
   }
 
   events() {
@@ -47,12 +47,11 @@ class IcicleView {
       this.drag = null;
       if (!drag || event.target !== this.canvas || Math.abs(event.offsetX - drag.x) > 3) return;
       const box = this.hit(event);
+      // The panel that opens with the first click of two makes the canvas narrower.
+      if (event.detail < 2) this.first = box;
       if (box !== undefined) this.click(box);
     });
-    this.canvas.addEventListener("dblclick", (event) => {
-      const box = this.hit(event);
-      if (box !== undefined) this.doubleClick(box);
-    });
+    this.canvas.addEventListener("dblclick", () => this.first !== undefined && this.doubleClick(this.first));
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       if (event.ctrlKey) this.zoom(event.deltaY > 0 ? 1.25 : 0.8, event.offsetX / this.canvas.clientWidth);
@@ -79,6 +78,27 @@ class IcicleView {
     this.from = Math.min(Math.max(0, from), 1 - width);
     this.to = this.from + width;
     this.draw();
+    this.keep();
+  }
+
+  /** Puts what is seen into the address: not for every step of a wheel. */
+  keep() {
+    const zoom = this.from <= 0 && this.to >= 1 ? "" : `${this.from.toFixed(7)}-${this.to.toFixed(7)}`;
+    clearTimeout(this.late);
+    this.late = setTimeout(() => {
+      if (this.app.view !== this || zoom === this.state.at.zoom) return;
+      this.zoomed = zoom;
+      this.state.go({ zoom }, true);
+    }, 120);
+  }
+
+  /** Takes what is seen from the address. */
+  readZoom() {
+    const { zoom } = this.state.at;
+    if (zoom === this.zoomed) return;
+    this.zoomed = zoom;
+    const [from, to] = zoom.split("-").map(Number);
+    [this.from, this.to] = from >= 0 && to <= 1 && from < to ? [from, to] : [0, 1];
   }
 
   draw() {
@@ -160,25 +180,49 @@ class IcicleView {
     const { mapper } = this.app;
     const width = Math.max(LEAST, right - left - (right - left > 2 ? 1 : 0));
     context.globalAlpha = mapper.isDimmed(node) ? 0.25 : 1;
-    context.fillStyle = mapper.colour(node);
+    context.fillStyle = this.app.finder.isHit(node) ? HIT : mapper.colour(node);
     context.fillRect(left, y, width, LEVEL - 1);
+    const { sides } = this.state.profile;
+    if (sides?.isUnknown(this.state.resource, node)) this.hatch(left, y, width);
     if (isSelected) {
       context.strokeStyle = "#000";
       context.lineWidth = 2;
       context.strokeRect(left + 1, y + 1, Math.max(1, width - 2), LEVEL - 3);
     }
-    const room = Math.floor((width - 6) / glyph);
-    if (room >= 3) {
-      const label = this.state.profile.label(node);
-      const text = label.length <= room ? label : short(label).length <= room ? short(label) : `${short(label).slice(0, room - 1)}\u2026`;
+    const text = fitting(this.state.profile.label(node), Math.floor((width - 6) / glyph));
+    if (text) {
       context.fillStyle = "#101418";
       context.fillText(text, left + 3, y + LEVEL / 2);
     }
     context.globalAlpha = 1;
   }
 
+  /** What is not known to differ is hatched. */
+  hatch(left, y, width) {
+    const { context } = this;
+    context.strokeStyle = "#8a939c";
+    context.lineWidth = 0.7;
+    context.beginPath();
+    for (let x = left; x < left + width; x += 7) {
+      const end = Math.min(x + 7, left + width);
+      context.moveTo(x, y + LEVEL - 1);
+      context.lineTo(end, y + LEVEL - 1 - (end - x) * (LEVEL - 1) / 7);
+    }
+    context.stroke();
+  }
+
   /** The box of a level under the mouse. */
   at(levels, level, event) {
     return levels?.[level]?.find(([left, right]) => event.offsetX >= left && event.offsetX < right)?.[2];
   }
+}
+
+/** A box with as much of its name as there is room for. */
+function boxOf(context, { x, y, w, h }, colour, label, glyph) {
+  context.fillStyle = colour;
+  context.fillRect(x, y, Math.max(LEAST, w - (w > 2 ? 1 : 0)), h);
+  const text = h < 10 ? "" : fitting(label, Math.floor((w - 6) / glyph));
+  if (!text) return;
+  context.fillStyle = "#101418";
+  context.fillText(text, x + 3, y + h / 2);
 }

@@ -199,9 +199,7 @@ class LanesView extends IcicleView {
     context.fillStyle = isSelected ? colour("select") : colour("back");
     context.fillRect(0, y - 2, GUTTER - 6, LIFE + levels * level + 5);
     context.fillStyle = row.calls === null ? colour("soft") : colour("front");
-    const room = Math.floor((GUTTER - 22) / this.glyph);
-    const name = this.id(row);
-    context.fillText(name.length > room ? `${name.slice(0, room - 1)}\u2026` : name, 8, y + LIFE / 2 - 1);
+    context.fillText(middleCut(this.id(row), Math.floor((GUTTER - 22) / this.glyph)), 8, y + LIFE / 2 - 1);
   }
 
   /** Boxes too narrow for a name are most of those of a large picture: they lie on whole pixels, and each colour is set once. */
@@ -225,7 +223,8 @@ class LanesView extends IcicleView {
       (calls > 1 ? look.several : look.one).push(drawn);
       this.painted.push(drawn);
     }
-    for (const { label, colour, one, several } of picture.looks) {
+    for (const { label, colour: usual, one, several } of picture.looks) {
+      const colour = one.length + several.length && this.app.finder.fits(label) ? HIT : usual;
       for (const [alpha, name, boxes] of [[1, label, one], [0.5, "", several]]) {
         context.globalAlpha = alpha;
         context.fillStyle = colour;

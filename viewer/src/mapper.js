@@ -24,17 +24,6 @@ const ATTRIBUTES = {
   children: { label: "callees", isFigure: true, of: (p, i) => p.start[i + 1] - p.start[i] },
 };
 
-function classOf(label) {
-  const open = label.indexOf("(");
-  const end = label.lastIndexOf(".", open < 0 ? undefined : open);
-  return open < 0 || end < 0 ? "" : label.slice(0, end);
-}
-
-function packageOf(label) {
-  const name = classOf(label);
-  return name.includes(".") ? name.slice(0, name.lastIndexOf(".")) : "";
-}
-
 function named(profile, node, kind) {
   const above = profile.enclosing(node, kind);
   return above === undefined ? "" : profile.label(above);
@@ -179,98 +168,4 @@ function colourOf(label) {
   // The golden angle spreads the hues of similar names.
   const hue = Math.round(hash(packageOf(label), 0x811c9dc5) * 137.508) % 360;
   return `hsl(${hue} 50% ${62 + (hash(label, 7) % 10)}%)`;
-}
-
-/** The dialog with the rules, in order. */
-function showMapper(state) {
-  const dialog = document.getElementById("mapper");
-  let rules = [];
-  try {
-    rules = JSON.parse(state.at.rules || "[]");
-  } catch {
-    rules = [];
-  }
-  const apply = () => state.go({ rules: rules.length ? JSON.stringify(rules) : "", isolate: "" });
-  const draw = () => {
-    dialog.replaceChildren(element("h2", {}, "Mapper"));
-    dialog.append(element("p", {}, "The first rule that fits decides. Without a value, every value or range of values has a style of its own. Figures may be `>= 10 ms`."));
-    rules.forEach((rule, i) => {
-      const line = element("div", { class: "tools" });
-      const on = element("input", { type: "checkbox", "aria-label": "Rule is applied" });
-      on.checked = rule.on !== false;
-      on.onchange = () => ((rule.on = on.checked), apply());
-      const text = `${ATTRIBUTES[rule.attribute]?.label ?? rule.attribute} ${rule.value || "(each value)"} \u2192 ${rule.display} ${rule.style || ""}`;
-      const up = element("button", { title: "Earlier" }, "\u2191");
-      up.disabled = i === 0;
-      up.onclick = () => (rules.splice(i - 1, 0, ...rules.splice(i, 1)), apply(), draw());
-      const remove = element("button", {}, "Remove");
-      remove.onclick = () => (rules.splice(i, 1), apply(), draw());
-      line.append(on, element("span", {}, text), up, remove);
-      dialog.append(line);
-    });
-    const form = element("form", { class: "tools", id: "mapper-form" });
-    const attribute = select("mapper-attribute", Object.entries(ATTRIBUTES).map(([key, { label }]) => [key, label]));
-    const value = element("input", { id: "mapper-value", placeholder: "value; empty: each", size: 16 });
-    const display = select("mapper-display", [["colour", "colour"], ["shape", "shape"], ["size", "size of nodes"], ["width", "width of arcs"]]);
-    const style = element("input", { id: "mapper-style", placeholder: "style; empty: chosen", size: 14 });
-    const add = element("button", {}, "Add");
-    form.append(attribute, value, "\u2192", display, style, add);
-    form.onsubmit = (event) => {
-      event.preventDefault();
-      if (value.value && !matcher(attribute.value, value.value)) {
-        value.setCustomValidity("a number, such as 100 or >= 10 ms");
-        value.reportValidity();
-        return;
-      }
-      rules.push({ attribute: attribute.value, value: value.value, display: display.value, style: style.value });
-      apply();
-      draw();
-    };
-    value.oninput = () => value.setCustomValidity("");
-    const saved = savedRules();
-    const tools = element("div", { class: "tools" });
-    const keep = element("button", {}, "Save the rules in this browser");
-    keep.onclick = () => (savedRules(JSON.stringify(rules)), draw());
-    const load = element("button", {}, "Load the saved rules");
-    load.disabled = !saved;
-    load.onclick = () => ((rules = JSON.parse(saved)), apply(), draw());
-    const close = element("button", { id: "mapper-close" }, "Close");
-    close.onclick = () => dialog.close();
-    tools.append(keep, load, close);
-    dialog.append(form, tools);
-  };
-  draw();
-  dialog.showModal();
-}
-
-/** Storage may be forbidden, as in a page that was opened from a file. */
-function savedRules(text) {
-  try {
-    if (text !== undefined) localStorage.setItem("instrument.rules", text);
-    return localStorage.getItem("instrument.rules");
-  } catch {
-    return null;
-  }
-}
-
-/** The key: what the applied mappings mean; a click isolates. */
-function drawKey(state, mapper) {
-  const key = document.getElementById("key");
-  key.replaceChildren(element("h2", {}, "Key"));
-  key.hidden = mapper.plans.length === 0;
-  mapper.plans.forEach((plan, p) => {
-    plan.entries.forEach(([text, style], e) => {
-      const isChosen = state.at.isolate === `${p}.${e}`;
-      const line = element("button", { "aria-pressed": String(isChosen), "data-entry": `${p}.${e}` });
-      const swatch = element("span", { class: "swatch" });
-      if (plan.display === "colour" && isColour(style)) swatch.style.background = style;
-      line.append(swatch, plan.display === "colour" ? text : `${text}: ${plan.display} ${Number(style) ? fixed(Number(style), 1) : style}`);
-      line.onclick = () => state.go({ isolate: isChosen ? "" : `${p}.${e}` });
-      key.append(line, element("br"));
-    });
-  });
-}
-
-function isColour(text) {
-  return CSS.supports("color", text);
 }

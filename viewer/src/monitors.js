@@ -110,6 +110,10 @@ class MonitorsView {
     else this.state.go({ selected: best, root: best, view: "tree" });
   }
 
+  facts() {
+    return this.table?.facts();
+  }
+
   step(how) {
     this.table.step(how);
   }
@@ -146,14 +150,9 @@ function pairsDrawing(pairs) {
     arc.append(drawn("title", {}, `${pair.thread} waited for ${pair.waited_for}: ${count(pair.times)} times, ${text.time(pair.total)}`));
     svg.append(arc);
   }
-  const label = (x, anchor, at, name) => drawn("text", { x, y: at + 4, "text-anchor": anchor }, shortened(name, 44));
+  const label = (x, anchor, at, name) => drawn("text", { x, y: at + 4, "text-anchor": anchor }, middleCut(name, 44));
   svg.append(label(320, "end", 12, "waited"), label(680, "start", 12, "for who had the monitor"));
   for (const name of left) svg.append(label(320, "end", y(left, name), name));
   for (const name of right) svg.append(label(680, "start", y(right, name), name));
   return svg;
-}
-
-/** The end of a long name is left out. */
-function shortened(name, room) {
-  return name.length > room ? `${name.slice(0, room - 1)}\u2026` : name;
 }

@@ -15,17 +15,18 @@ function drawNode(app) {
   const caller = node === 0 ? undefined : profile.parent[node];
   const process = profile.enclosing(node, "process");
   const thread = profile.enclosing(node, "thread");
-  const list = element("dl");
+  let list = element("dl");
+  place.replaceChildren(list);
   const field = (key, text, id) => {
     const value = element("dd", id ? { "data-field": id } : {});
     if (text === undefined || text === null) value.append(element("span", { class: "unknown" }, "not known"));
+    else if (typeof text === "string") value.append(...breakable(text));
     else value.append(text);
     list.append(element("dt", {}, key), value);
   };
   const heading = (text) => {
-    const line = element("h2", {}, text);
-    line.style.gridColumn = "1 / 3";
-    list.append(line);
+    list = element("dl");
+    place.append(element("h2", {}, text), list);
   };
   const error = (isTotal) => {
     const text = errorText(profile.error(resource, node, isTotal), unit);
@@ -50,11 +51,10 @@ function drawNode(app) {
         field(`${name}, total`, sidesText(of(resource, true), unit), `${id}total`);
       }
     }
-    place.replaceChildren(list);
     return;
   }
   heading("This context");
-  field("Calls", count(profile.calls[node]), "calls");
+  field("Calls", profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
   profile.resources.forEach((r, i) => {
     const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
     if (i !== resource && self === 0 && total === 0) return;
@@ -80,7 +80,6 @@ function drawNode(app) {
       field(key, element("span", { class: "unknown" }, "a tree has no single calls; --record trace has"), id);
     }
   }
-  place.replaceChildren(list);
   if (f.contexts > 1) {
     const go = element("button", { id: "next-context" }, `Next of ${count(f.contexts)} contexts`);
     go.onclick = () => app.nextContext();

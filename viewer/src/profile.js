@@ -92,6 +92,8 @@ class Profile {
     columns.delete("parent");
     this.totals = new Map();
     this.labels = this.functions.map((f) => f.label || f.name);
+    /** Of samples nobody counted calls. */
+    this.isCounted = this.functions.some((f) => f.kind === "method" && f.calls > 0);
     this.stats = new Map((header.stats || []).map((row) => [row.function, row]));
     this.sides = header.difference ? new Sides(this, header.difference) : undefined;
     this.link();
@@ -261,13 +263,18 @@ class Profile {
     return this.high[node].toString(16).padStart(8, "0") + this.low[node].toString(16).padStart(8, "0");
   }
 
-  /** The context of a key; undefined: there is none. */
-  find(key) {
-    if (key === "root" || !key) return key ? 0 : undefined;
+  /** The contexts of keys, those that there are. */
+  findAll(keys) {
+    const found = new Map(keys.includes("root") ? [["root", 0]] : []);
+    const wanted = new Map(keys.filter((key) => /^[0-9a-f]{16}$/.test(key)).map((key) => [parseInt(key.slice(0, 8), 16) * 2 ** 21 + (parseInt(key.slice(8), 16) >>> 11), key]));
+    if (!wanted.size) return found;
     this.keys();
-    const [high, low] = [parseInt(key.slice(0, 8), 16), parseInt(key.slice(8), 16)];
-    for (let i = 1; i < this.count; i++) if (this.low[i] === low && this.high[i] === high) return i;
-    return undefined;
+    for (let i = 1; i < this.count; i++) {
+      // Most contexts are none of these; the whole key decides.
+      const key = wanted.get(this.high[i] * 2 ** 21 + (this.low[i] >>> 11));
+      if (key !== undefined && !found.has(key) && this.key(i) === key) found.set(key, i);
+    }
+    return found;
   }
 }
 

@@ -102,13 +102,10 @@ class RemoteView {
       open: (of) => this.open(first(of).method),
     });
     const below = element("div", { class: "column" });
-    const head = element("div", { class: "head" });
-    for (const word of ["client", "server", "between"]) head.append(element("span", { class: "cell" }, word));
-    this.scale = element("span", { class: "lane kind" });
-    head.append(element("span", { class: "name call" }, "call"), this.scale);
+    this.scale = element("span", { class: "kind" });
     this.title = element("div", { class: "tools", id: "waterfall-title" });
-    below.append(this.title, head);
-    this.spans = new Rows(below, (row, index) => this.fill(row, index), "Calls within the outermost call");
+    below.append(this.title);
+    this.spans = new Rows(below, (row, index) => this.fill(row, index), "Calls within the outermost call", [["call", "name call"], [this.scale, "lane"], ["client"], ["server"], ["between"]]);
     this.detail = element("div", { class: "detail", id: "span-detail" });
     below.append(this.detail);
     this.body.append(list, below);
@@ -134,21 +131,17 @@ class RemoteView {
       this.title.append(element("span", { class: "kind" }, most === undefined ? "clocks of other processes are known by the time of day only" : `clocks of other processes are known to \u00b1${text.time(most)}`));
     }
     this.scale.textContent = `${text.time(this.from)} \u2026 ${text.time(this.to)}`;
-    this.spans.show(call.spans.length);
+    this.spans.show(call.spans.length, this.span);
     this.drawDetail();
   }
 
   fill(row, index) {
     const span = this.call.spans[index];
-    const isSelected = this.span === index;
-    row.classList.toggle("selected", isSelected);
-    row.setAttribute("aria-selected", String(isSelected));
     row.setAttribute("aria-level", String(span.depth + 1));
-    row.append(cell(text.time(span.made.ns)), cell(text.time(span.served?.ns)), cell(text.time(span.between_ns)));
-    const name = element("span", { class: "name call" }, span.label);
-    name.style.paddingLeft = `${Math.min(span.depth, 20) * 14}px`;
+    const name = indent(nameCell(span.label, "call"), Math.min(span.depth, 20));
     name.title = `${span.label} (${this.arrow(span)})`;
-    if (span.outcome !== "returned") name.append(element("span", { class: "kind" }, ` ${span.outcome}`));
+    row.classList.toggle("hit", this.app.finder.fits(span.label));
+    if (span.outcome !== "returned") name.append(element("span", { class: "package" }, span.outcome));
     const lane = element("span", { class: "lane" });
     for (const [end, kind] of [[span.made, "rest"], [span.served, "front"]]) {
       if (!end) continue;
@@ -157,7 +150,7 @@ class RemoteView {
       bar.style.width = `${(100 * (end.ns ?? this.to - end.begin_ns)) / (this.to - this.from)}%`;
       lane.append(bar);
     }
-    row.append(name, lane);
+    row.append(name, lane, cell(text.time(span.made.ns)), cell(text.time(span.served?.ns)), cell(text.time(span.between_ns)));
     row.onclick = () => this.state.go({ row: `${this.calls.rows.indexOf(this.call)}.${index}` }, true);
     row.ondblclick = () => this.open(span.method);
   }
@@ -183,6 +176,15 @@ class RemoteView {
     go.disabled = this.node(span.method) === undefined;
     go.onclick = () => this.open(span.method);
     this.detail.replaceChildren(element("section", {}, element("h2", {}, span.label), table), element("section", {}, element("p", {}, `outcome: ${span.outcome}; matched: ${span.matched}`), go));
+  }
+
+  facts() {
+    if (this.shown === "services") return this.table?.facts();
+    const span = this.state.at.row && this.call?.spans[this.span];
+    if (!span) return undefined;
+    const { made, served } = span;
+    const fields = [["client", this.party(span, "client")], ["its thread", made.thread], ["call time", text.time(made.begin_ns)], ["return time", made.ns === null ? "did not end" : text.time(made.begin_ns + made.ns)], ["total time", made.ns === null ? "did not end" : text.time(made.ns)], ["server", this.party(span, "server")], ["its thread", served?.thread ?? "not known"], ["served in", text.time(served?.ns)], ["outcome", span.outcome], ["matched", span.matched]];
+    return { title: span.label, fields };
   }
 
   step(how) {
@@ -261,7 +263,7 @@ function serviceMap(view, choose) {
   for (const [box, name] of boxes) {
     const [x, y] = place.get(box);
     const title = drawn("title", {}, name);
-    svg.append(drawn("g", {}, drawn("rect", { class: "box", x, y, width: boxWidth, height: boxHeight, rx: 5 }), drawn("text", { x: x + boxWidth / 2, y: y + 21, "text-anchor": "middle" }, shortened(name, 26)), title));
+    svg.append(drawn("g", {}, drawn("rect", { class: "box", x, y, width: boxWidth, height: boxHeight, rx: 5 }), drawn("text", { x: x + boxWidth / 2, y: y + 21, "text-anchor": "middle" }, middleCut(name, 26)), title));
   }
   return svg;
 }

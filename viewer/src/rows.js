@@ -2,6 +2,8 @@
 "use strict";
 
 const ROW = 22;
+/** Milliseconds after the last letter that was typed. */
+const TYPED = 150;
 
 /** An element with attributes and contents; texts are text, whatever is in them. */
 function element(name, attributes = {}, ...contents) {
@@ -19,8 +21,11 @@ function select(id, options) {
 
 /** Buttons that several views have: text, help, what they do. */
 const COMMON = {
-  "open-level": ["Open level", "Show the next level of the tree (l)", (app) => app.openLevel()],
-  "close-all": ["Close all", "Show the root and its children", (app) => app.closeAll()],
+  "drawn-as": ["Figure", "The same tree as nodes and arcs", (app) => app.go("graph")],
+  "as-table": ["Table", "The same tree as a table", (app) => app.go("tree")],
+  "open-level": ["Open level", "Show the next level of the tree (l)", (app) => app.tree.openLevel()],
+  "close-all": ["Close all", "Show the root and its children", (app) => app.tree.closeAll()],
+  chains: ["Whole chains", "One row for methods each of which calls only the next, or a row for each", (app) => app.state.go({ chains: app.state.at.chains ? "" : "all" }, true)],
   up: ["Up one level", "The caller of the root becomes the root (u)", (app) => app.up()],
   reset: ["Reset root", "Show the whole tree (r)", (app) => app.reset()],
   "root-here": ["Root here", "The selected context becomes the root (Enter)", (app) => app.rootHere()],
@@ -36,6 +41,7 @@ class Toolbar {
       const [text, title, act] = COMMON[id];
       const made = this.button(id, text, title, () => act(app));
       if (id === "up") this.up = made;
+      if (id === "chains") this.chains = made;
     }
   }
 
@@ -48,27 +54,47 @@ class Toolbar {
 
   update() {
     this.up.disabled = this.app.state.root === 0;
+    this.chains?.setAttribute("aria-pressed", String(this.app.state.at.chains === "all"));
   }
 }
 
-/** A list of rows; `fill(row element, index)` writes one. */
+let lists = 0;
+
+/** A list of rows below a head of columns `[text or element, kind]`; `fill(row element, index)` writes one. The selected row is kept on screen. */
 class Rows {
-  constructor(parent, fill, label) {
+  constructor(parent, fill, label, columns = [], role = "grid") {
     this.fill = fill;
-    this.body = element("div", { class: "body", role: "grid", "aria-label": label });
-    this.space = element("div");
+    this.id = `rows${++lists}`;
+    this.whole = element("div", { class: "column rows", role, "aria-label": label, tabindex: "0" });
+    if (columns.length) {
+      this.head = element("div", { class: "head", role: "row" });
+      for (const [text, kind = ""] of columns) this.head.append(element("span", { class: `${/^name/.test(kind) ? "" : "cell "}${kind}`, role: "columnheader" }, text));
+      this.whole.append(this.head);
+    }
+    this.body = element("div", { class: "body", role: "rowgroup", tabindex: "-1" });
+    this.space = element("div", { role: "presentation" });
     this.body.append(this.space);
-    parent.append(this.body);
+    this.whole.append(this.body);
+    parent.append(this.whole);
     this.rows = new Map();
     this.length = 0;
+    this.selected = -1;
     this.body.addEventListener("scroll", () => this.draw(false));
     new ResizeObserver(() => this.draw(false)).observe(this.body);
   }
 
-  show(length) {
+  /** So many rows; `selected`: the place of the selected one, or -1. */
+  show(length, selected = -1) {
     this.length = length;
     this.space.style.height = `${length * ROW}px`;
-    this.body.setAttribute("aria-rowcount", String(length));
+    this.whole.setAttribute("aria-rowcount", String(length));
+    this.selected = selected;
+    if (selected >= 0) {
+      this.scrollTo(selected);
+      this.whole.setAttribute("aria-activedescendant", `${this.id}-${selected}`);
+    } else {
+      this.whole.removeAttribute("aria-activedescendant");
+    }
     this.draw(true);
   }
 
@@ -87,7 +113,8 @@ class Rows {
     }
     for (let index = first; index < last; index++) {
       if (this.rows.has(index)) continue;
-      const row = element("div", { class: "row", role: "row", "aria-rowindex": String(index + 1) });
+      const isSelected = index === this.selected;
+      const row = element("div", { class: isSelected ? "row selected" : "row", role: "row", id: `${this.id}-${index}`, "aria-rowindex": String(index + 1), "aria-selected": String(isSelected) });
       row.style.top = `${index * ROW}px`;
       this.fill(row, index);
       this.body.append(row);
@@ -110,4 +137,21 @@ function cell(text, kind = "") {
 /** What a figure may be off by. */
 function errorText(error, unit) {
   return error === undefined || error === 0 ? "" : `\u00b1${quantity(error, unit)}`;
+}
+
+/** A figure; what it may be off by is said where the mouse is over it, and by a line below it: as long as that part of the figure. */
+function figureCell(text, { words, share } = {}) {
+  const made = cell(text);
+  if (words) {
+    made.title = words;
+    made.classList.add("unsure");
+    made.style.setProperty("--error", `${Math.min(100, 100 * share)}%`);
+  }
+  return made;
+}
+
+/** What a figure may be off by, for a cell. */
+function errorOf(error, figure, unit) {
+  if (!error) return {};
+  return { words: `\u00b1${quantity(error, unit)}`, share: figure > 0 ? error / figure : 1 };
 }

@@ -105,10 +105,12 @@ class SandwichView extends IcicleView {
     const { profile, resource } = this.state;
     const fn = this.method();
     if (this.fn !== fn) {
+      const isFirst = this.fn === undefined;
       this.fn = fn;
       this.focus = fn === undefined ? undefined : focusOn(profile, fn, resource);
-      this.fit();
+      if (!isFirst) this.fit();
     }
+    this.readZoom();
     const { unit } = profile.resources[resource];
     const { callees } = this.focus || {};
     this.title.textContent = callees ? `${short(profile.labels[fn])}: ${count(profile.functions[fn].calls)} calls, total ${this.app.mark(profile.functions[fn], resource, "cum")}${quantity(callees.total[0], unit)}, ${percent(callees.total[0], profile.total(resource)[0])} %` : "";

@@ -1,17 +1,19 @@
 // What is shown. It is always in the address, so that back, forward, bookmarks and links work.
 "use strict";
 
-const DEFAULTS = { view: "summary", resource: "", root: "root", selected: "root", sort: "", filter: "", part: "", row: "", refresh: "", lane: "", span: "", window: "", rules: "", isolate: "", code: "" };
+const DEFAULTS = {
+  view: "summary", resource: "", root: "root", selected: "root", sort: "", filter: "", part: "", row: "", refresh: "", lane: "", span: "", window: "", rules: "", isolate: "", code: "",
+  find: "", by: "method", order: "depth", from: "root", opened: "", chains: "", zoom: "", theme: "", side: "", mapper: "", pinned: "",
+};
+
+/** Opened contexts that the address has room for. */
+const MOST_KEYS = 200;
 
 class State {
   constructor(profile, changed) {
-    this.profile = profile;
     this.changed = changed;
     this.at = { ...DEFAULTS };
-    /** Contexts whose children are shown. */
-    this.open = new Set([0]);
-    for (let i = 1; i < profile.count; i++) if (["process", "thread"].includes(profile.kind(i))) this.open.add(i);
-    this.read();
+    this.adopt(profile);
     window.addEventListener("hashchange", () => {
       if (location.hash === this.written) return;
       this.read();
@@ -19,13 +21,44 @@ class State {
     });
   }
 
+  /** Another document, such as a newer one: what is shown is found again by the address. */
+  adopt(profile) {
+    this.profile = profile;
+    this.read();
+  }
+
   read() {
     const given = new URLSearchParams(location.hash.slice(1));
     for (const key of Object.keys(DEFAULTS)) this.at[key] = given.get(key) ?? DEFAULTS[key];
     this.written = location.hash;
-    this.root = this.profile.find(this.at.root) ?? 0;
-    this.selected = this.profile.find(this.at.selected) ?? 0;
+    const opened = this.at.opened.split(".").filter(Boolean).slice(0, MOST_KEYS);
+    const known = this.profile.findAll([this.at.root, this.at.selected, ...opened]);
+    this.root = known.get(this.at.root) ?? 0;
+    this.selected = known.get(this.at.selected) ?? 0;
+    /** Contexts whose children are shown. */
+    this.open = this.firstOpen();
+    for (const key of opened) {
+      const node = known.get(key);
+      if (node !== undefined && !this.open.delete(node)) this.open.add(node);
+    }
     this.reveal(this.selected);
+  }
+
+  /** Those that are open at first: down to the threads. */
+  firstOpen() {
+    if (this.firstOf !== this.profile) {
+      this.firstOf = this.profile;
+      this.first = [0];
+      for (let i = 1; i < this.profile.count; i++) if (["process", "thread"].includes(this.profile.kind(i))) this.first.push(i);
+    }
+    return new Set(this.first);
+  }
+
+  /** Which contexts are not as they are at first. */
+  openKeys() {
+    const first = this.firstOpen();
+    const others = [...this.open].filter((node) => !first.has(node)).concat([...first].filter((node) => !this.open.has(node)));
+    return others.slice(0, MOST_KEYS).map((node) => this.profile.key(node)).join(".");
   }
 
   /** Opens what leads to a context. */
@@ -37,7 +70,7 @@ class State {
   go(change, isSmall = false) {
     if ("root" in change) this.root = change.root;
     if ("selected" in change) this.selected = change.selected;
-    const text = { ...change };
+    const text = { ...change, opened: this.openKeys() };
     if ("root" in change) text.root = this.profile.key(change.root);
     if ("selected" in change) text.selected = this.profile.key(change.selected);
     Object.assign(this.at, text);

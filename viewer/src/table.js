@@ -21,15 +21,13 @@ class SortedTable {
     this.sum = element("span", { class: "kind", id: "rows-shown" });
     tools.append(this.filter, this.sum);
     box.append(tools);
-    const head = element("div", { class: "head" });
     for (const column of columns) {
-      const button = element("button", { "data-sort": column.key, title: column.key }, column.label ?? column.key);
-      button.onclick = () => this.state.go({ sort: this.state.at.sort === column.key ? `-${column.key}` : column.key });
-      column.button = button;
-      head.append(element("span", { class: column.kind === "name" ? "name" : `cell ${column.kind || ""}` }, column.kind === "bar" ? "" : button));
+      column.button = element("button", { "data-sort": column.key, title: column.key }, column.label ?? column.key);
+      column.button.onclick = () => this.state.go({ sort: this.state.at.sort === column.key ? `-${column.key}` : column.key });
     }
-    box.append(head);
-    this.rows = new Rows(box, (row, index) => this.fill(row, index), label);
+    // Names stand first.
+    this.shown = [...columns.filter(({ kind }) => kind === "name"), ...columns.filter(({ kind }) => kind !== "name")];
+    this.rows = new Rows(box, (row, index) => this.fill(row, index), label, this.shown.map(({ kind, button }) => [kind === "bar" ? "" : button, kind]));
   }
 
   name(row) {
@@ -43,7 +41,6 @@ class SortedTable {
     const list = rows.filter((row) => !words || this.name(row).toLowerCase().includes(words));
     const { sort } = this.state.at;
     const column = this.columns.find(({ key }) => key === sort.replace(/^-/, ""));
-    for (const { key, label = key, button } of this.columns) button.textContent = key === column?.key ? `${label} ${sort.startsWith("-") ? "\u25b4" : "\u25be"}` : label;
     if (column) {
       const keys = new Map(list.map((row) => [row, column.of(row) ?? -1]));
       const order = (a, b) => {
@@ -54,29 +51,30 @@ class SortedTable {
     }
     this.list = list;
     this.sum.textContent = `${count(list.length)} of ${count(rows.length)} rows${all > rows.length ? `; the page has no room for ${count(all - rows.length)} more` : ""}`;
-    this.rows.show(list.length);
-    const at = list.findIndex((row) => this.acts.isSelected(row));
-    if (at >= 0) this.rows.scrollTo(at);
-    this.rows.draw(true);
+    sortedBy(this.columns, column?.key, sort.startsWith("-"));
+    this.rows.show(list.length, list.findIndex((row) => this.acts.isSelected(row)));
   }
 
   fill(row, index) {
     const of = this.list[index];
-    const isSelected = this.acts.isSelected(of);
-    row.classList.toggle("selected", isSelected);
-    row.setAttribute("aria-selected", String(isSelected));
-    for (const column of this.columns) {
+    for (const column of this.shown) {
       const shown = column.text(of);
       if (column.kind === "name") {
-        const name = element("span", { class: "name", role: "gridcell" }, shown);
-        name.title = shown;
-        row.append(name);
+        row.append(nameCell(shown));
+        row.classList.toggle("hit", this.app.finder.fits(shown));
       } else {
         row.append(column.kind === "bar" ? barCell(shown) : cell(shown, column.kind || ""));
       }
     }
     row.onclick = () => this.acts.select(of);
     row.ondblclick = () => this.acts.open?.(of);
+  }
+
+  /** The selected row as a list of what its columns say. */
+  facts() {
+    const row = this.list?.find((of) => this.acts.isSelected(of));
+    if (!row) return undefined;
+    return { title: this.name(row), fields: this.columns.filter(({ kind }) => kind !== "bar" && kind !== "name").map((column) => [column.key, column.text(row)]) };
   }
 
   step(how) {
@@ -94,9 +92,17 @@ class SortedTable {
 
   csv(name) {
     const columns = this.columns.filter(({ kind }) => kind !== "bar");
-    const lines = [columns.map(({ key }) => csvField(key)).join(",")];
-    for (const row of this.list) lines.push(columns.map((column) => csvField(String(column.of(row) ?? ""))).join(","));
-    return { name: `${name}.csv`, type: "text/csv", text: lines.join("\r\n") + "\r\n" };
+    return csvOf(name, columns.map(({ key }) => key), this.list.map((row) => columns.map((column) => column.of(row) ?? "")));
+  }
+}
+
+/** Shows by which column a table is sorted. */
+function sortedBy(columns, sorted, isUp) {
+  for (const { key, label = key, button } of columns) {
+    button.textContent = key === sorted ? `${label} ${isUp ? "\u25b4" : "\u25be"}` : label;
+    const head = button.closest("[role=columnheader]");
+    if (key === sorted) head?.setAttribute("aria-sort", isUp ? "ascending" : "descending");
+    else head?.removeAttribute("aria-sort");
   }
 }
 

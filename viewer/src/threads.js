@@ -51,6 +51,10 @@ class ThreadsView {
     this.table.update(rows, all);
   }
 
+  facts() {
+    return this.table?.facts();
+  }
+
   step(how) {
     this.table.step(how);
   }

@@ -104,6 +104,9 @@ class TimelineView extends LanesView {
     const least = Math.min(1, NARROWEST / this.end);
     if (to - from < least) to = from + least;
     super.pan(from, to);
+  }
+
+  keep() {
     const whole = this.from <= 0 && this.to >= 1;
     const span = whole ? "" : `${Math.round(this.from * this.end)}-${Math.round(this.to * this.end)}`;
     clearTimeout(this.late);
@@ -164,7 +167,7 @@ class TimelineView extends LanesView {
     } catch (error) {
       this.app.status(`no answer: ${error.message}`);
     }
-    document.getElementById("command").textContent = this.app.command();
+    document.getElementById("command").textContent = commandOf(this.app);
     this.draw();
   }
 

@@ -81,13 +81,9 @@ class WindowPane {
     const close = element("button", { id: "window-close", title: "No window" }, "\u00d7");
     close.onclick = () => this.state.go({ window: "" });
     this.parts.body.append(this.title, close);
-    this.head = element("div", { class: "head" });
-    for (const word of ["calls", "self", "total", "%"]) this.head.append(element("span", { class: word === "%" ? "cell share" : "cell" }, word));
-    this.head.append(element("span", { class: "name" }, "context"));
     this.table = element("div", { class: "column" });
-    this.table.append(this.head);
     this.box.append(this.table);
-    this.rows = new Rows(this.table, (row, index) => this.fill(row, index), "Contexts of the window");
+    this.rows = new Rows(this.table, (row, index) => this.fill(row, index), "Contexts of the window", [["context", "name"], ["calls"], ["self"], ["total"], ["%", "share"]]);
     this.flame = element("div", { class: "body" });
     this.canvas = element("canvas", { role: "img", "aria-label": "Flame graph of the window; its tree has the same as a table" });
     this.flame.append(this.canvas);
@@ -122,18 +118,14 @@ class WindowPane {
     this.flame.hidden = part !== "flame";
     this.list = windowRows(this.answer.tree);
     this.rows.show(this.list.length);
-    this.rows.draw(true);
     if (part === "flame") this.paint();
   }
 
   fill(row, index) {
     const [node, level] = this.list[index];
     const whole = this.answer.total[0];
-    row.append(cell(count(node.n), ""), cell(quantity(node.base[0], "ns"), ""), cell(quantity(node.cum[0], "ns"), ""), cell(percent(node.cum[0], whole), "share"));
-    const name = element("span", { class: "name", role: "gridcell" }, this.app.profile.labelOf(node.name));
-    name.style.paddingLeft = `${Math.min(level, 40) * 14}px`;
-    name.title = this.words(node);
-    row.append(name);
+    row.append(indent(nameCell(this.app.profile.labelOf(node.name)), level), cell(count(node.n)), cell(quantity(node.base[0], "ns")), cell(quantity(node.cum[0], "ns")), cell(percent(node.cum[0], whole), "share"));
+    row.title = this.words(node);
     row.onclick = () => this.select(node);
   }
 
@@ -187,15 +179,4 @@ class WindowPane {
     for (const [node, level] of this.list) lines.push([level, node.n, node.base[0], node.cum[0], csvField(node.name)].join(","));
     return { name: "window.csv", type: "text/csv", text: lines.join("\r\n") + "\r\n" };
   }
-}
-
-/** A box with as much of its name as there is room for. */
-function boxOf(context, { x, y, w, h }, colour, label, glyph) {
-  context.fillStyle = colour;
-  context.fillRect(x, y, Math.max(LEAST, w - (w > 2 ? 1 : 0)), h);
-  const room = Math.floor((w - 6) / glyph);
-  if (room < 3 || h < 10) return;
-  const text = label.length <= room ? label : short(label).length <= room ? short(label) : `${short(label).slice(0, room - 1)}\u2026`;
-  context.fillStyle = "#101418";
-  context.fillText(text, x + 3, y + h / 2);
 }

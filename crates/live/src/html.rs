@@ -10,16 +10,19 @@ use sha2::{Digest, Sha256};
 const FRAME: &str = include_str!("../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../viewer/style.css");
 /// In an order in which each finds what it uses.
-const SCRIPTS: [&str; 24] = [
+const SCRIPTS: [&str; 34] = [
     include_str!("../../../viewer/src/figures.js"),
+    include_str!("../../../viewer/src/names.js"),
     include_str!("../../../viewer/src/profile.js"),
     include_str!("../../../viewer/src/difference.js"),
     include_str!("../../../viewer/src/state.js"),
     include_str!("../../../viewer/src/rows.js"),
     include_str!("../../../viewer/src/mapper.js"),
+    include_str!("../../../viewer/src/open.js"),
     include_str!("../../../viewer/src/find.js"),
-    include_str!("../../../viewer/src/tree.js"),
     include_str!("../../../viewer/src/graph.js"),
+    include_str!("../../../viewer/src/mapping.js"),
+    include_str!("../../../viewer/src/tree.js"),
     include_str!("../../../viewer/src/icicle.js"),
     include_str!("../../../viewer/src/flame.js"),
     include_str!("../../../viewer/src/sandwich.js"),
@@ -33,7 +36,14 @@ const SCRIPTS: [&str; 24] = [
     include_str!("../../../viewer/src/lanes.js"),
     include_str!("../../../viewer/src/timeline.js"),
     include_str!("../../../viewer/src/node.js"),
+    include_str!("../../../viewer/src/ownflame.js"),
     include_str!("../../../viewer/src/summary.js"),
+    include_str!("../../../viewer/src/side.js"),
+    include_str!("../../../viewer/src/search.js"),
+    include_str!("../../../viewer/src/tabs.js"),
+    include_str!("../../../viewer/src/command.js"),
+    include_str!("../../../viewer/src/keys.js"),
+    include_str!("../../../viewer/src/live.js"),
     include_str!("../../../viewer/src/app.js"),
 ];
 

@@ -1,0 +1,61 @@
+// The page of a program that goes on: it asks for newer figures, and for those since a moment. Nothing that is shown is lost, for the page stays.
+"use strict";
+
+class Live {
+  constructor(app) {
+    this.app = app;
+    this.choice = document.getElementById("watch");
+    this.button = document.getElementById("since");
+    document.getElementById("live").hidden = false;
+    this.choice.onchange = () => app.state.go({ refresh: this.choice.value }, true);
+    this.button.onclick = () => this.since();
+    window.addEventListener("popstate", () => sinceMoment() !== this.moment && this.fetch());
+    this.moment = sinceMoment();
+  }
+
+  update() {
+    clearTimeout(this.timer);
+    this.choice.value = this.app.state.at.refresh;
+    const seconds = Number(this.choice.value);
+    if (seconds > 0) this.timer = setTimeout(() => this.fetch(), 1000 * seconds);
+    const { since } = this.app.profile.header.about;
+    const isCut = sinceMoment() !== null;
+    // That of the command line stays.
+    this.button.hidden = since.length > 0 && !isCut;
+    this.button.textContent = isCut ? "Since the start" : "Since now";
+    this.button.title = isCut ? "show everything since the program was started (t)" : "show only what happens from now on (t)";
+  }
+
+  pause() {
+    this.app.state.go({ refresh: this.app.state.at.refresh ? "" : "5" }, true);
+  }
+
+  /** The figures begin anew: the server keeps what happened until then, and the address says from which moment on. Or since the start again. */
+  async since() {
+    if (this.button.hidden) return;
+    try {
+      const to = sinceMoment() !== null ? location.pathname : `${location.pathname}?since=${(await asked("moment")).moment}`;
+      history.pushState(null, "", `${to}${location.hash}`);
+      await this.fetch();
+    } catch (error) {
+      this.app.status(error.message);
+    }
+  }
+
+  /** Asks for the page again, and shows its document. */
+  async fetch() {
+    const moment = sinceMoment();
+    try {
+      const response = await fetch(`${location.pathname}${location.search}`);
+      const text = await response.text();
+      const found = /<script id="document" type="text\/plain">([^<]*)<\/script>/.exec(text);
+      if (!response.ok || !found) throw new Error(response.ok ? "the page has no document" : text.slice(0, 200));
+      const profile = new Profile(await readDocument(found[1]));
+      this.moment = moment;
+      this.app.adopt(profile);
+    } catch (error) {
+      this.app.status(`no newer figures: ${error.message}`);
+      this.update();
+    }
+  }
+}
