@@ -61,6 +61,7 @@ class MonitorsView {
     const sum = (of) => (prefix) => ["times", "total", "mean", "max"].map((figure) => ({
       key: `${prefix}${figure}`,
       label: figure === "times" && prefix ? prefix.trim() : figure,
+      kind: figure === "mean" ? "extra" : "",
       of: (row) => of(row)[figure],
       text: (row) => (of(row).times === 0 && figure !== "times" ? "-" : text[figure === "times" ? "count" : "time"](of(row)[figure])),
     }));

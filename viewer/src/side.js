@@ -49,6 +49,8 @@ class SidePanel {
     const isMapping = at.mapper === "1";
     const isOpen = isMapping || (at.side !== "off" && (selected !== 0 || facts !== undefined || this.app.mapper.plans.length > 0));
     this.panel.hidden = this.edge.hidden = !isOpen;
+    // Tables leave out what the panel says of the selected row.
+    this.panel.parentElement.classList.toggle("beside", isOpen);
     if (Number(at.side) > 0) this.wide(Number(at.side));
     drawMapping(this.app, isMapping);
     if (!isOpen) return;
