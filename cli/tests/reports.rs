@@ -577,7 +577,7 @@ fn cpu_time_that_cannot_be_recorded_is_refused() {
         ("run --cpu --record trace -- java X", "--cpu: CPU time is recorded with --record tree"),
         ("run --cpu --timing every:64 -- java X", "leave out --timing every:N, or --cpu"),
         ("run --cpu --timing samples -- java X", "leave out --timing samples, or --cpu"),
-        ("run --record counts --timing samples -- java X", "--timing samples is for --record tree"),
+        ("run --record counts --timing auto -- java X", "--timing auto is for --record tree"),
     ] {
         dir.line(line).says(2, &[reason]);
     }

@@ -211,9 +211,10 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         (vec!["--subclasses-of=a.*"], vec![], "names of classes, not `a.*`"),
         (vec!["--transform=bogus"], vec![], "method-events"),
         (vec!["--record=bogus"], vec![], "trace"),
-        (vec!["--timing=every:0"], vec![], "`every:0` is not `samples`, `auto`, `all` or `every:N`"),
+        (vec!["--timing=every:0"], vec![], "`every:0` is not `samples`, `none`, `auto`, `all` or `every:N`"),
         (vec!["--timing=every:4", "--record=trace"], vec![], "--timing every:4 is for --record tree"),
-        (vec!["--timing=samples", "--record=counts"], vec![], "--timing samples is for --record tree"),
+        (vec!["--timing=all", "--record=counts"], vec![], "--timing all is for --record tree"),
+        (vec!["--timing=none"], vec![], "--timing none is for --record counts"),
         (
             vec!["--large-methods=wrap", "--transform=allocation"],
             vec![],

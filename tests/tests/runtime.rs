@@ -13,13 +13,7 @@ use instrument_tests::jre::each;
 use instrument_trace::{Closes, Method, Profile, ThreadKind};
 
 fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
-    Method {
-        entries,
-        closes: Closes { exits, unwinds, aborted, unclosed: 0 },
-        unmatched: 0,
-        open: 0,
-        bytecodes: 0,
-    }
+    Method { entries, closes: Closes { exits, unwinds, aborted, unclosed: 0 }, ..Method::default() }
 }
 
 /// Counts of all threads together.

@@ -49,12 +49,17 @@ pub(crate) fn names(profile: &Profile) -> Result<HashMap<u32, String>> {
     Ok(names)
 }
 
-/// Samples by method, callees included, of all threads.
+/// Samples by method, of all threads: with those of callees if there are contexts.
 pub(crate) fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
     let names = names(profile)?;
     let mut sums = BTreeMap::new();
     for thread in &profile.threads {
-        let Some(tree) = &thread.tree else { continue };
+        let Some(tree) = &thread.tree else {
+            for (id, method) in &thread.methods {
+                *sums.entry(names[id].clone()).or_default() += method.samples;
+            }
+            continue;
+        };
         ensure!(tree.has_samples, "{}", thread.name);
         let mut all: Vec<u64> = tree.nodes.iter().map(|node| node.samples).collect();
         for (i, node) in tree.nodes.iter().enumerate().rev() {
@@ -71,8 +76,11 @@ pub(crate) fn samples(profile: &Profile) -> Result<BTreeMap<String, u64>> {
 
 /// All samples of a thread, and what each stands for in ns.
 pub(crate) fn weight(thread: &Thread) -> Option<(u64, f64)> {
-    let (tree, rest) = (thread.tree.as_ref()?, thread.samples.as_ref()?);
-    let contexts: u64 = tree.nodes.iter().map(|node| node.samples).sum();
+    let rest = thread.samples.as_ref()?;
+    let contexts: u64 = match &thread.tree {
+        Some(tree) => tree.nodes.iter().map(|node| node.samples).sum(),
+        None => thread.methods.values().map(|method| method.samples).sum(),
+    };
     let all = contexts + rest.in_probes + rest.in_no_call + rest.unattributed;
     (all > 0).then(|| (all, rest.cpu_ns as f64 / all as f64))
 }
@@ -135,11 +143,59 @@ fn short_threads_and_overflowing_stacks_do_no_harm() -> Result<()> {
     Ok(())
 }
 
+/// What is counted is charged to the innermost method that is recorded.
+#[test]
+fn methods_that_are_counted_have_their_running_time() -> Result<()> {
+    let own = "record=counts,exclude=Phases#work:Phases#ofThread";
+    for (jre, flag) in
+        jre::each(&jre::all()?, &["-XX:+UseSerialGC", "-Xint", "-XX:TieredStopAtLevel=1", "-Xcheck:jni"])
+    {
+        agrees(&phases(&jre, &[flag], own, "phases")?).with_context(|| format!("{} {flag}", jre.version))?;
+    }
+    for jre in jre::all()? {
+        agrees(&phases(&jre, &["-Xss512k"], own, "deep")?)?;
+        let outcome = phases(&jre, &[], own, "churn")?;
+        agrees(&outcome)?;
+        // A thousand threads of at least 1 ms each, most of them added up.
+        let samples = samples(&profile(&outcome)?)?;
+        let of_threads = samples.iter().filter(|(name, _)| name.contains("lambda$")).map(|(_, of)| of);
+        ensure!(of_threads.sum::<u64>() > 100, "{samples:?}");
+    }
+    Ok(())
+}
+
+/// The probes that count become a part of compiled methods.
+#[test]
+fn probes_that_count_are_told_from_the_methods_that_have_them() -> Result<()> {
+    for (jre, flag) in jre::each(&jre::all()?, &["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]) {
+        let profile = profile(&phases(&jre, &[flag], "record=counts,exclude=Phases#ofThread", "calls")?)?;
+        let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+        let (all, _) = weight(main).context("samples of main")?;
+        let in_probes = main.samples.context("samples of main")?.in_probes as f64 / all as f64;
+        // A multiplication, and what calls it, take less than a few stores to memory.
+        ensure!((0.3..0.98).contains(&in_probes), "{} {flag}: {in_probes} of {all}", jre.version);
+    }
+    Ok(())
+}
+
+#[test]
+fn counts_alone_have_no_samples() -> Result<()> {
+    let agent = option("timing=none,record=counts")?;
+    let outcome = run(&jre::newest()?, &[&agent, "-cp", &class_path(), "Phases", "calls"])?;
+    ensure!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{}", outcome.stderr);
+    let profile = profile(&outcome)?;
+    ensure!(profile.threads.iter().all(|thread| thread.samples.is_none()));
+    ensure!(samples(&profile)?.values().all(|&samples| samples == 0));
+    Ok(())
+}
+
 #[test]
 fn virtual_threads_are_met_on_their_carriers() -> Result<()> {
-    for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 21) {
+    let ways = ["", "record=counts,exclude=Phases#loop"];
+    let machines: Vec<Jre> = jre::all()?.into_iter().filter(|jre| jre.version >= 21).collect();
+    for (jre, options) in jre::each(&machines, &ways) {
         for flags in [&[][..], &["-Djdk.virtualThreadScheduler.parallelism=1"]] {
-            let samples = samples(&profile(&phases(&jre, flags, "", "virtual")?)?)?;
+            let samples = samples(&profile(&phases(&jre, flags, options, "virtual")?)?)?;
             let [once, thrice] = ["once", "thrice"].map(|name| samples[&format!("Phases.{name}")] as f64);
             ensure!(once > 50.0, "{once} samples");
             // A quarter of them, within four standard deviations.

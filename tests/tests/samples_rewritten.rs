@@ -99,7 +99,10 @@ fn a_thread_has_no_more_time_than_it_has_run() -> Result<()> {
 fn what_excludes_samples_is_said() -> Result<()> {
     let jre = jre::newest()?;
     for (flags, said) in [
-        (["-Dinstrument.timing=samples", "-Dinstrument.record=counts"], "is for instrument.record=tree"),
+        (
+            ["-Dinstrument.timing=samples", "-Dinstrument.record=counts"],
+            "needs the agent where counts are recorded",
+        ),
         (["-Dinstrument.timing=samples", "-Dinstrument.cpu=true"], "excludes instrument.cpu=true"),
     ] {
         let mut java = jre.java();

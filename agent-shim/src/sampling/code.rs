@@ -2,14 +2,19 @@
 //!
 //! HotSpot compiles the probes of a tree as methods of their own (`TreeProbes`), with everything that they call inside. So the method that an
 //! address was compiled for says what runs there. A byte of the map stands for [`GRAIN`] bytes of code.
+//!
+//! Probes that count become a part of the methods that have them ([`inlined`]): of such methods a second map has a bit for each byte of code.
 
-use super::declaring_class;
+use super::{inlined, is_ours};
 use crate::jvmti::Environment;
 use crate::talk::contained;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
+use std::ops::Range;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
+};
 use std::sync::{Mutex, PoisonError};
 
 /// HotSpot begins compiled code at multiples of this at least.
@@ -22,6 +27,11 @@ const LEAF: usize = 1 << (LOG_LEAF - LOG_GRAIN);
 const LEAVES: usize = 1 << 12;
 
 type Leaf = [AtomicU8; LEAF];
+/// A bit for each byte of code: it is a probe.
+type Bits = [AtomicU32; LEAF];
+
+/// In the place of a [`Code`]: the bits tell it.
+const MIXED: u8 = 3;
 
 /// What an address was compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,48 +48,90 @@ struct Map {
     /// 0: nothing is compiled.
     base: AtomicUsize,
     leaves: [AtomicPtr<Leaf>; LEAVES],
+    bits: [AtomicPtr<Bits>; LEAVES],
 }
 
-static MAP: Map = Map { base: AtomicUsize::new(0), leaves: [const { AtomicPtr::new(null_mut()) }; LEAVES] };
+static MAP: Map = Map::new();
+/// Probes may be parts of methods.
+static HAS_INLINED: AtomicBool = AtomicBool::new(false);
 
 /// Compiled code by address: its bytes, and its method; the machine tells only the address of one that goes.
 static METHODS: Mutex<BTreeMap<usize, (usize, usize)>> = Mutex::new(BTreeMap::new());
 
 impl Map {
+    const fn new() -> Map {
+        Map {
+            base: AtomicUsize::new(0),
+            leaves: [const { AtomicPtr::new(null_mut()) }; LEAVES],
+            bits: [const { AtomicPtr::new(null_mut()) }; LEAVES],
+        }
+    }
+
     /// For the signal handler.
     fn at(&self, address: usize) -> Code {
         let base = self.base.load(Relaxed);
         let Some(offset) = address.checked_sub(base).filter(|_| base != 0) else { return Code::Other };
-        let Some(leaf) = self.leaves.get(offset >> LOG_LEAF) else { return Code::Other };
-        // SAFETY: null, or a leaf that is never freed.
-        let Some(leaf) = (unsafe { leaf.load(Relaxed).as_ref() }) else { return Code::Other };
-        match leaf[(offset >> LOG_GRAIN) & (LEAF - 1)].load(Relaxed) {
+        let (leaf, place) = (offset >> LOG_LEAF, (offset >> LOG_GRAIN) & (LEAF - 1));
+        match element(&self.leaves, leaf).map_or(0, |leaf| leaf[place].load(Relaxed)) {
             1 => Code::Program,
             2 => Code::Recorder,
+            MIXED => {
+                let bits = element(&self.bits, leaf).map_or(0, |leaf| leaf[place].load(Relaxed));
+                if bits >> (offset % GRAIN) & 1 == 1 { Code::Recorder } else { Code::Program }
+            }
             _ => Code::Other,
         }
     }
 
-    /// Only one thread at a time.
-    fn set(&self, start: usize, bytes: usize, code: Code) {
+    /// Only one thread at a time. `probes`: what of it is the recorder's, if it is not as a whole.
+    fn set(&self, start: usize, bytes: usize, code: Code, probes: &[Range<usize>]) {
         if self.base.load(SeqCst) == 0 {
             let before = (LEAVES / 2) << LOG_LEAF;
             self.base
                 .store(((start >> LOG_LEAF) << LOG_LEAF).saturating_sub(before).max(1 << LOG_LEAF), SeqCst);
         }
         let base = self.base.load(SeqCst);
+        let mut probes = probes;
         for address in (start..start + bytes).step_by(GRAIN) {
             let Some(offset) = address.checked_sub(base) else { continue };
-            let Some(place) = self.leaves.get(offset >> LOG_LEAF) else { continue };
-            if place.load(SeqCst).is_null() {
-                let leaf: Box<Leaf> = Box::new([const { AtomicU8::new(0) }; LEAF]);
-                place.store(Box::into_raw(leaf), SeqCst);
+            let (leaf, place) = (offset >> LOG_LEAF, (offset >> LOG_GRAIN) & (LEAF - 1));
+            if leaf >= LEAVES {
+                continue;
             }
-            // SAFETY: it was made above or before, and is never freed.
-            let leaf = unsafe { &*place.load(SeqCst) };
-            leaf[(offset >> LOG_GRAIN) & (LEAF - 1)].store(code as u8, Relaxed);
+            let at = address - start;
+            while probes.first().is_some_and(|probe| probe.end <= at) {
+                probes = &probes[1..];
+            }
+            let is_probe =
+                |byte: &usize| probes.iter().take_while(|p| p.start <= *byte).any(|p| p.contains(byte));
+            let bits = (at..at + GRAIN).filter(is_probe).fold(0u32, |bits, byte| bits | 1 << (byte - at));
+            if bits != 0 {
+                make(&self.bits[leaf], || Box::new([const { AtomicU32::new(0) }; LEAF]))[place]
+                    .store(bits, SeqCst);
+            }
+            let leaf = make(&self.leaves[leaf], || Box::new([const { AtomicU8::new(0) }; LEAF]));
+            leaf[place].store(if bits == 0 { code as u8 } else { MIXED }, SeqCst);
         }
     }
+}
+
+fn element<T>(leaves: &[AtomicPtr<T>; LEAVES], leaf: usize) -> Option<&T> {
+    // SAFETY: null, or a leaf that is never freed.
+    unsafe { leaves.get(leaf)?.load(Relaxed).as_ref() }
+}
+
+/// A leaf, which is made if it is not there. Only one thread at a time.
+fn make<T>(leaf: &AtomicPtr<T>, new: impl FnOnce() -> Box<T>) -> &T {
+    if leaf.load(SeqCst).is_null() {
+        leaf.store(Box::into_raw(new()), SeqCst);
+    }
+    // SAFETY: it was made above or before, and is never freed.
+    unsafe { &*leaf.load(SeqCst) }
+}
+
+/// Probes may become parts of methods that are compiled from now on.
+pub(super) fn expect_inlined() {
+    HAS_INLINED.store(true, SeqCst);
 }
 
 /// What an address was compiled for. For the signal handler.
@@ -103,15 +155,19 @@ pub(super) unsafe extern "system" fn loaded(
     address: *const c_void,
     _: c_int,
     _: *const c_void,
-    _: *const c_void,
+    info: *const c_void,
 ) {
     contained("compiled code", || {
-        let is_ours =
-            declaring_class(jvmti, method).is_some_and(|class| class.starts_with(b"Linstrument/runtime/"));
+        let code = if is_ours(jvmti, method) { Code::Recorder } else { Code::Program };
         let (start, bytes) = (address as usize, size.max(0) as usize);
+        let probes = match code == Code::Program && HAS_INLINED.load(SeqCst) {
+            // SAFETY: the information is about this event.
+            true => unsafe { inlined::probes(jvmti, (start, bytes), info) },
+            false => Vec::new(),
+        };
         let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
         methods.insert(start, (bytes, method as usize));
-        MAP.set(start, bytes, if is_ours { Code::Recorder } else { Code::Program });
+        MAP.set(start, bytes, code, &probes);
     });
 }
 
@@ -121,7 +177,7 @@ pub(super) unsafe extern "system" fn unloaded(_: Environment, _: *mut c_void, ad
     contained("compiled code that goes", || {
         let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((bytes, _)) = methods.remove(&(address as usize)) {
-            MAP.set(address as usize, bytes, Code::Other);
+            MAP.set(address as usize, bytes, Code::Other, &[]);
         }
     });
 }
@@ -132,13 +188,12 @@ mod tests {
 
     #[test]
     fn a_method_is_known_from_its_first_byte_to_its_last() {
-        static MAP: Map =
-            Map { base: AtomicUsize::new(0), leaves: [const { AtomicPtr::new(null_mut()) }; LEAVES] };
+        static MAP: Map = Map::new();
         let start = 0x7f00_1234_5fe0;
         assert_eq!(MAP.at(start), Code::Other);
         // Across the border of two leaves.
-        MAP.set(start, 3 << LOG_LEAF, Code::Recorder);
-        MAP.set(start + (3 << LOG_LEAF), 33, Code::Program);
+        MAP.set(start, 3 << LOG_LEAF, Code::Recorder, &[]);
+        MAP.set(start + (3 << LOG_LEAF), 33, Code::Program, &[]);
         for (address, code) in [
             (start - 1, Code::Other),
             (start, Code::Recorder),
@@ -152,8 +207,22 @@ mod tests {
             assert_eq!(MAP.at(address), code, "{address:x}");
         }
         // Other code lies there now, and some beyond the map.
-        MAP.set(start, GRAIN, Code::Program);
-        MAP.set(usize::MAX - GRAIN, GRAIN, Code::Program);
+        MAP.set(start, GRAIN, Code::Program, &[]);
+        MAP.set(usize::MAX - GRAIN, GRAIN, Code::Program, &[]);
         assert_eq!((MAP.at(start), MAP.at(start + GRAIN)), (Code::Program, Code::Recorder));
+    }
+
+    #[test]
+    fn probes_within_a_method_are_known_by_the_byte() {
+        static MAP: Map = Map::new();
+        let start = 0x7f00_1234_0020;
+        MAP.set(start, 200, Code::Program, &[3..5, 31..33, 100..200]);
+        let probes: Vec<usize> = (0..224).filter(|at| MAP.at(start + at) == Code::Recorder).collect();
+        let expected: Vec<usize> = (3..5).chain(31..33).chain(100..200).collect();
+        assert_eq!(probes, expected);
+        assert_eq!((MAP.at(start), MAP.at(start + 99)), (Code::Program, Code::Program));
+        // Other code lies there now.
+        MAP.set(start, 200, Code::Program, &[]);
+        assert!((0..200).all(|at| MAP.at(start + at) == Code::Program));
     }
 }

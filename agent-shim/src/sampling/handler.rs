@@ -1,9 +1,11 @@
 //! What the signal handler does. It allocates nothing, locks nothing, and can meet the recorder and the virtual machine in any state.
 
 use super::code::{self, Code};
+use super::counts::Context;
 use super::sampled::Sampled;
 use super::stacks;
 use super::timers;
+use super::words::Words;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -33,26 +35,6 @@ const MARK_NODE: u64 = (1 << 25) - 1;
 static IS_PAUSED: AtomicBool = AtomicBool::new(false);
 /// Where the virtual machine's own code lies.
 static MACHINE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
-
-/// Words of the profile at an address.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Words(pub(super) usize);
-
-impl Words {
-    fn get(self, word: usize) -> u64 {
-        // SAFETY: whoever made this has a region of the profile there, which is mapped until `Sampled::leave` has returned.
-        unsafe { (self.0 as *const u64).add(word).read_volatile() }
-    }
-
-    fn put(self, word: usize, value: u64) {
-        // SAFETY: as above; the recorder writes no word that is written here.
-        unsafe { (self.0 as *mut u64).add(word).write_volatile(value) }
-    }
-
-    fn add(self, word: usize, more: u64) {
-        self.put(word, self.get(word).wrapping_add(more));
-    }
-}
 
 /// Writes that samples of a thread are missing.
 pub(super) fn note_taken(sampled: &Sampled) {
@@ -164,17 +146,30 @@ fn count(sampled: &Sampled, region: Words, address: usize, periods: u64) {
         region.add(IN_PROBES, periods);
     } else if mark & MARK_LOST != 0 {
         region.add(UNKNOWN, periods);
-    } else if node == 0 {
-        region.add(IN_NO_CALL, periods);
     } else {
-        Words(sampled.nodes.load(Relaxed) + ((node as usize) << LOG_UNIT)).add(NODE_SAMPLES, periods);
-        if is_machine(address) {
-            region.add(IN_MACHINE, periods);
+        match context(sampled, node as usize) {
+            Context::None => region.add(IN_NO_CALL, periods),
+            Context::Unknown => region.add(UNKNOWN, periods),
+            Context::Samples(word) => {
+                word.add(0, periods);
+                if is_machine(address) {
+                    region.add(IN_MACHINE, periods);
+                }
+            }
         }
     }
     note_cpu(sampled, cpu);
     timers::vary(sampled);
     region.add(HANDLER, (timers::cpu_time() - cpu).max(0) as u64);
+}
+
+/// What runs, by the node of the mark or, where methods are counted, by the shadow stack.
+fn context(sampled: &Sampled, node: usize) -> Context {
+    match (sampled.nodes.load(Relaxed), node) {
+        (0, _) => sampled.counts.current(),
+        (_, 0) => Context::None,
+        (nodes, _) => Context::Samples(Words(nodes + (node << LOG_UNIT) + 8 * NODE_SAMPLES)),
+    }
 }
 
 /// Compiled code says by itself whose it is. Elsewhere the mark does: probes in the interpreter, and what probes call of the virtual machine.

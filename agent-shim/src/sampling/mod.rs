@@ -5,24 +5,29 @@
 //!    samples, whose first word is the *mark* that probes write (current node, and whether a probe runs), and the nodes.
 //! 2. [`timers`] gives the thread a perf event or a POSIX timer, which sends a signal to that thread alone.
 //! 3. [`handler`] decides where the processor was: in compiled code by its address ([`code`]), elsewhere by the mark.
+//!    Where methods are counted ([`counts`]) there is no mark: the current method is on top of the shadow stack, and the compiler tells which
+//!    instructions are a probe's ([`inlined`]).
 //! 4. A virtual thread is met on its carrier: [`virtual_threads`].
 //! 5. When a thread ends, its CPU time is noted, and its [`sampled::Sampled`] is free for another one.
 //!
 //! No stack is walked, nothing is allocated or locked in the handler, and it writes only to pages that the recorder has written to before.
 
 mod code;
+mod counts;
 mod handler;
+mod inlined;
 mod sampled;
 pub(crate) mod stacks;
 mod threads;
 mod timers;
 mod virtual_threads;
+mod words;
 
 use crate::jvmti::{Callbacks, Capability, Environment, Event, Jni, Jvmti};
 use crate::talk::{contained, say};
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use threads::Place;
+use threads::{Figures, Place};
 
 const SAMPLES: &str = "instrument/runtime/Samples";
 
@@ -89,10 +94,21 @@ pub(crate) fn finish() {
     std::mem::forget(threads::end_all());
 }
 
-/// `static native void instrument.runtime.Samples.begin(long region, long nodes, boolean isVirtual)`, called by the thread that is to be sampled.
-pub(super) extern "system" fn begin(_: Environment, _: *mut c_void, region: i64, nodes: i64, is_virtual: u8) {
+/// `static native void instrument.runtime.Samples.begin(long region, long figures, boolean isCounts, boolean isVirtual)`, called by the thread that is to be sampled.
+pub(super) extern "system" fn begin(
+    _: Environment,
+    _: *mut c_void,
+    region: i64,
+    figures: i64,
+    is_counts: u8,
+    is_virtual: u8,
+) {
     contained("the sampling of a thread", || {
-        let place = Place::new(region as usize, nodes as usize);
+        let figures = match is_counts {
+            0 => Figures::Tree(figures as usize),
+            _ => Figures::Counts(figures as usize),
+        };
+        let place = Place::new(region as usize, figures);
         match ENVIRONMENT.get() {
             Some(jvmti) if is_virtual != 0 => _ = virtual_threads::begin(*jvmti, place),
             _ if is_virtual != 0 => {}
@@ -117,8 +133,9 @@ unsafe extern "system" fn thread_end(_: Environment, _: Environment, _: *mut c_v
     contained("the end of a thread", threads::end);
 }
 
-/// The signature of the class that declares a method, in a callback without a JNI environment.
-fn declaring_class(jvmti: Environment, method: *mut c_void) -> Option<Vec<u8>> {
+/// Whether a method is the recorder's, in a callback without a JNI environment.
+fn is_ours(jvmti: Environment, method: *mut c_void) -> bool {
     // SAFETY: the environment and the method are those that the virtual machine passed to the callback that goes on.
-    unsafe { Jvmti::new(jvmti).declaring_class_of_event(method) }
+    let class = unsafe { Jvmti::new(jvmti).declaring_class_of_event(method) };
+    class.is_some_and(|class| class.starts_with(b"Linstrument/runtime/"))
 }

@@ -1,5 +1,6 @@
 //! What threads that are sampled share with the signal handler.
 
+use super::counts::Counts;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,10 @@ pub(super) struct Sampled {
     pub(super) thread: AtomicI32,
     /// Address of its region of samples; 0: its samples go nowhere.
     pub(super) region: AtomicUsize,
-    /// Address that the numbers of its nodes count from.
+    /// Address that the numbers of its nodes count from; 0: methods are counted.
     pub(super) nodes: AtomicUsize,
+    /// Where methods are counted.
+    pub(super) counts: Counts,
     /// CPU time of the thread, less what the region has already, when samples began to go there, ns.
     pub(super) began: AtomicI64,
     /// Number of the thread where stacks are sampled, and its JNI environment ([`super::stacks`]); 0: they are not, it is not known.
@@ -37,6 +40,7 @@ impl Sampled {
             thread: AtomicI32::new(0),
             region: AtomicUsize::new(0),
             nodes: AtomicUsize::new(0),
+            counts: Counts::default(),
             began: AtomicI64::new(0),
             serial: AtomicU32::new(0),
             jni: AtomicUsize::new(0),

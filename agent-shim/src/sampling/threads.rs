@@ -1,8 +1,9 @@
 //! The threads that are sampled: those of the system, whichever Java thread runs on them.
 
-use super::handler::{self, Words};
+use super::handler;
 use super::sampled::Sampled;
-use super::timers;
+use super::words::Words;
+use super::{code, timers};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -13,18 +14,27 @@ use std::time::Duration;
 /// Between two looks whether the signal is still ours.
 const WATCH: Duration = Duration::from_secs(1);
 
-/// Where samples of a Java thread go: addresses of its region of samples, and of what the numbers of its nodes count from.
+/// Where the contexts of a thread are, by an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Figures {
+    /// What the numbers of its nodes count from.
+    Tree(usize),
+    /// Its region of counts.
+    Counts(usize),
+}
+
+/// Where samples of a Java thread go: the address of its region of samples, and its contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     region: usize,
-    nodes: usize,
+    figures: Figures,
     /// Number of the recording: that of an earlier one is not written to any more.
     recording: usize,
 }
 
 impl Place {
-    pub(super) fn new(region: usize, nodes: usize) -> Place {
-        Place { region, nodes, recording: RECORDING.load(SeqCst) }
+    pub(super) fn new(region: usize, figures: Figures) -> Place {
+        Place { region, figures, recording: RECORDING.load(SeqCst) }
     }
 
     fn is_written(self) -> bool {
@@ -157,7 +167,15 @@ impl Known {
         sampled.leave();
         let Some(place) = place else { return };
         let before = handler::describe(Words(place.region), timers::period(), timers::source(sampled));
-        sampled.nodes.store(place.nodes, SeqCst);
+        let nodes = match place.figures {
+            Figures::Tree(nodes) => nodes,
+            Figures::Counts(region) => {
+                code::expect_inlined();
+                sampled.counts.go_to(Words(region));
+                0
+            }
+        };
+        sampled.nodes.store(nodes, SeqCst);
         sampled.began.store(cpu - before, SeqCst);
         // From here on samples count.
         sampled.region.store(place.region, SeqCst);

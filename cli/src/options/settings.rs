@@ -121,13 +121,15 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "MODE", value_parser = words::<Record>(), env = "INSTRUMENT_RECORD", hide_env_values = true)]
     record: Option<Record>,
 
-    /// Where times come from: samples (default), auto, all, or every:N
+    /// Where times come from: samples (default), auto, all, or every:N; none
     ///
     /// samples: a timer in the CPU time of each thread says where it runs, a thousand times a second, and whether that is the program or a probe.
     /// No clock is read at calls, but at those that wait. In a rewritten jar by itself, whose default is auto, a thread of the recorder looks at the others instead.
     ///
     /// auto times all long calls and some of the short ones, down to one in 64, so that reading the clock costs a few percent. every:N
     /// times the first 16 calls of each context and then one in N. Counts of calls are exact in each. Only with --record tree.
+    ///
+    /// With --record counts samples tell the running time of each method, under run and attach only; none leaves them out.
     #[arg(long, value_name = "HOW", env = "INSTRUMENT_TIMING", hide_env_values = true)]
     timing: Option<Timing>,
 

@@ -239,7 +239,7 @@ fn places(tree: &Tree, earlier: &Tree) -> Vec<u32> {
 
 /// `open` calls count as begun in the window; `ns` is their time before it, as far as the later node has it.
 fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
-    let Method { entries, closes, unmatched, open, bytecodes } =
+    let Method { entries, closes, unmatched, open, bytecodes, samples } =
         difference(&later.counts(), &before.counts(), open);
     // What has ended in the meantime may be among the ended, or among what was open at the end of its thread.
     let taken = before.ns.saturating_add(ns);
@@ -257,7 +257,7 @@ fn subtract_node(later: &mut TreeNode, before: &TreeNode, open: u64, ns: u64) {
         max: if is_known { later.max } else { 0 },
         sum_squares: (later.sum_squares - before.sum_squares).max(0.0),
         timed: later.timed.saturating_sub(before.timed),
-        samples: later.samples.saturating_sub(before.samples),
+        samples,
         cpu_ns: later.cpu_ns.saturating_sub(before.cpu_ns),
         variance: (later.variance - before.variance).max(0.0),
         open_ns: later.open_ns.saturating_sub(before.open_ns.saturating_add(left)),
@@ -279,6 +279,7 @@ fn difference(later: &Method, before: &Method, open: u64) -> Method {
         // Those of threads that had ended before are not of the window.
         open: later.open.saturating_sub(before.open.saturating_sub(open)),
         bytecodes: later.bytecodes.saturating_sub(before.bytecodes),
+        samples: later.samples.saturating_sub(before.samples),
     }
 }
 

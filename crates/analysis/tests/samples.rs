@@ -81,6 +81,20 @@ fn the_cpu_time_of_a_thread_is_spread_over_its_samples() {
 }
 
 #[test]
+fn methods_that_are_counted_have_the_samples_of_their_thread() {
+    let mut profile = Profile::parse(&written(&of_thread(400))).unwrap();
+    let main = &mut profile.threads[0];
+    main.tree = None;
+    let names = |_: u32, id: u32| format!("m{id}");
+    let model = load(&mut [Process::new(&mut profile, "p".to_owned(), &names)], &Options::default()).model;
+    let running = |path: &str| at(&model, path, "running") / MS as f64;
+    let figures = ["p main", "p main m1", "p main m2", "p main m9", "p main (not attributed)"].map(running);
+    assert_eq!(figures, [6.0, 60.0, 100.0, 4.0, 30.0]);
+    assert_eq!((at(&model, "p main", "probes"), at(&model, "p main m2", "samples")), (200e6, 50.0));
+    assert!(["bytes", "waiting"].iter().all(|name| model.resource(name).is_none()));
+}
+
+#[test]
 fn whole_ns_add_up() {
     let model = model(written(&ThreadSamples { cpu_ns: 1_000_003, ..of_thread(0) }));
     let cum = model.cum();

@@ -257,7 +257,7 @@ mod tests {
             ("transform = [\"method-event\"]\n", "x.toml:1:14", "method-events"),
             ("root = [\"a..B\"]\n", "x.toml:1:9", "bad pattern `a..B`"),
             ("region = [\"B\"]\n", "x.toml:1:11", "neither a method nor a line"),
-            ("timing = \"some\"\n", "x.toml:1:10", "is not `samples`, `auto`, `all` or `every:N`"),
+            ("timing = \"some\"\n", "x.toml:1:10", "is not `samples`, `none`, `auto`, `all` or `every:N`"),
             ("jobs = 0\n", "x.toml:1:8", "nonzero"),
             ("level = 13\n", "x.toml:1:9", "1 to 12"),
             ("strict = \n", "x.toml:1:10", ""),

@@ -227,10 +227,16 @@ impl Settings {
         if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
             return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
         }
-        if let Some(timing) = self.timing
-            && ![Record::Tree, Record::Off].contains(&self.record)
-        {
-            return Err(usage(format!("--timing {timing} is for --record tree: leave it out")));
+        if let Some(timing) = self.timing {
+            let fits = match self.record {
+                Record::Tree | Record::Off => timing != Timing::None,
+                Record::Counts => [Timing::Samples, Timing::None].contains(&timing),
+                Record::Trace | Record::Samples => false,
+            };
+            let others = if timing == Timing::None { "--record counts" } else { "--record tree" };
+            if !fits {
+                return Err(usage(format!("--timing {timing} is for {others}: leave it out")));
+            }
         }
         for root in &self.roots {
             MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;

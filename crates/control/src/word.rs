@@ -148,12 +148,14 @@ impl SampleRate {
     pub const MAX: u32 = 1000;
 }
 
-/// Where the times of a tree come from.
+/// Where times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Timing {
-    /// Samples of the threads' CPU time; calls that wait are timed.
+    /// Samples of the threads' CPU time; calls of a tree that wait are timed.
     Samples,
+    /// There are none: counts alone.
+    None,
     /// As many calls are timed as their length allows: long ones all, short ones seldom.
     Auto,
     /// All calls are timed.
@@ -173,6 +175,7 @@ impl FromStr for Timing {
     fn from_str(word: &str) -> Result<Self, String> {
         match word {
             "samples" => return Ok(Self::Samples),
+            "none" => return Ok(Self::None),
             "auto" => return Ok(Self::Auto),
             "all" => return Ok(Self::All),
             _ => {}
@@ -181,7 +184,7 @@ impl FromStr for Timing {
         let number = number.filter(|number| (1..=Self::MAX_EVERY).contains(number));
         number.map(Self::Every).ok_or_else(|| {
             format!(
-                "`{word}` is not `samples`, `auto`, `all` or `every:N` with N from 1 to {}",
+                "`{word}` is not `samples`, `none`, `auto`, `all` or `every:N` with N from 1 to {}",
                 Self::MAX_EVERY
             )
         })
@@ -206,6 +209,7 @@ impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Samples => f.write_str("samples"),
+            Self::None => f.write_str("none"),
             Self::Auto => f.write_str("auto"),
             Self::All => f.write_str("all"),
             Self::Every(number) => write!(f, "every:{number}"),
@@ -301,7 +305,7 @@ mod tests {
         both_ways::<Heap>();
         both_ways::<Owners>();
         both_ways::<Clock>();
-        for text in ["samples", "auto", "all", "every:1", "every:4096"] {
+        for text in ["samples", "none", "auto", "all", "every:1", "every:4096"] {
             assert_eq!(text.parse::<Timing>().unwrap().to_string(), text);
         }
         for text in ["", "some", "every", "every:0", "every:4097", "sampled:8"] {

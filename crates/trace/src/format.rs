@@ -62,6 +62,8 @@ pub const THREAD_REGION: u64 = 256;
 pub const RECORD: u64 = 64;
 /// A flag of counts: the records have no exits.
 pub const EXITS_OF_THREAD: u64 = 1;
+/// A flag of counts: the records have samples in the place of exits.
+pub const SAMPLES_OF_METHODS: u64 = 2;
 pub const CONNECTION: u64 = 64;
 pub const REMOTE_CALL: u64 = 128;
 /// Flags of a remote call.

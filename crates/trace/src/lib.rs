@@ -128,7 +128,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 8 | n: words of the shadow stack |
-//! | 24 | 8 | flags: 1 the records have no exits |
+//! | 24 | 8 | flags: 1 the records have no exits; 2 they have samples in the place of exits (kind 26), beside flag 1 |
 //! | 32 | 8 | if flag 1 is set: exits of all methods |
 //! | 64 | 8 n | shadow stack, outermost frame first, up to the first 0. Bit 63: pending; bits 32-62: id + 1; the rest is the writer's |
 //! | 64 + 8 n | 64 each | records, up to the first that begins with 0: id + 1, entries, exits, unwinds, aborted, unclosed, unmatched, open |
@@ -500,7 +500,7 @@
 //! | 16 | 8 n | how often control has passed each |
 //!
 //! ## 26: thread samples
-//! Of a thread whose tree has samples (kind 8, flag 32), or of a sum of ended threads: the samples that no context has, and what all of them
+//! Of a thread whose tree (kind 8, flag 32) or whose counts (kind 3, flag 2) have samples, or of a sum of ended threads: the samples that no context has, and what all of them
 //! stand for. 128 bytes; the owner is the ordinal of the thread or of the sum. What is noted for a sum of ended threads is a sum.
 //!
 //! | offset | size | |

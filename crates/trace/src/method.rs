@@ -27,6 +27,8 @@ pub struct Method {
     pub open: u64,
     /// Instructions that the calls which have ended executed themselves, if that is recorded.
     pub bytecodes: u64,
+    /// Samples that met it as the innermost recorded call, the processor not being in a probe.
+    pub samples: u64,
 }
 
 impl Closes {
@@ -48,6 +50,7 @@ impl Method {
         sum(&mut self.unmatched, other.unmatched);
         sum(&mut self.open, other.open);
         sum(&mut self.bytecodes, other.bytecodes);
+        sum(&mut self.samples, other.samples);
     }
 
     /// Entries minus everything that an entry can have become; 0 if the counts balance.

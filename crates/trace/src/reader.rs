@@ -556,7 +556,9 @@ impl Reader<'_, '_> {
             thread.stack.push(Frame { id, pending: frame >> 63 != 0, ..Frame::default() });
             thread.methods.entry(id).or_default().open += 1;
         }
-        if self.bytes.u64(region.offset + 24) & EXITS_OF_THREAD != 0 {
+        let flags = self.bytes.u64(region.offset + 24);
+        let has_samples = flags & SAMPLES_OF_METHODS != 0;
+        if flags & EXITS_OF_THREAD != 0 {
             thread.exits = Some(self.bytes.u64(region.offset + 32));
         }
         let mut at = body + 8 * words;
@@ -569,8 +571,10 @@ impl Reader<'_, '_> {
             let Some(id) = u32::try_from(id_plus_one - 1).ok().filter(|&id| id < 0x7fff_ffff) else {
                 return self.damage(at, "record", format!("method id {}", id_plus_one - 1));
             };
-            let closes = Closes { exits: word[2], unwinds: word[3], aborted: word[4], unclosed: word[5] };
-            let method = Method { entries: word[1], closes, unmatched: word[6], open: word[7], bytecodes: 0 };
+            let (samples, exits) = if has_samples { (word[2], 0) } else { (0, word[2]) };
+            let closes = Closes { exits, unwinds: word[3], aborted: word[4], unclosed: word[5] };
+            let method =
+                Method { entries: word[1], closes, unmatched: word[6], open: word[7], bytecodes: 0, samples };
             if method != Method::default() {
                 thread.methods.entry(id).or_default().add(&method);
             }

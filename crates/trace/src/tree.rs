@@ -111,6 +111,7 @@ impl TreeNode {
             unmatched: self.unmatched,
             open: self.open,
             bytecodes: self.bytecodes,
+            samples: self.samples,
         }
     }
 
@@ -118,7 +119,7 @@ impl TreeNode {
     pub fn add(&mut self, other: &TreeNode) {
         let mut counts = self.counts();
         counts.add(&other.counts());
-        let Method { entries, closes, unmatched, open, bytecodes } = counts;
+        let Method { entries, closes, unmatched, open, bytecodes, samples } = counts;
         *self = TreeNode {
             entries,
             closes,
@@ -130,7 +131,7 @@ impl TreeNode {
             max: self.max.max(other.max),
             sum_squares: self.sum_squares + other.sum_squares,
             timed: self.timed.saturating_add(other.timed),
-            samples: self.samples.saturating_add(other.samples),
+            samples,
             cpu_ns: self.cpu_ns.saturating_add(other.cpu_ns),
             variance: self.variance + other.variance,
             open_ns: self.open_ns.saturating_add(other.open_ns),

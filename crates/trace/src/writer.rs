@@ -214,12 +214,16 @@ impl<W: Write + Seek> Writer<W> {
         methods: &BTreeMap<u32, Method>,
         made: &[Allocation],
     ) -> io::Result<(u64, u64, u64)> {
+        let has_samples = methods.values().any(|of| of.samples > 0);
+        let exits = methods.values().map(|of| of.closes.exits).fold(0, u64::saturating_add);
         let records = methods.iter().flat_map(|(&id, of)| {
             let closes = of.closes;
-            let ends = [closes.exits, closes.unwinds, closes.aborted, closes.unclosed];
+            let exits = if has_samples { of.samples } else { closes.exits };
+            let ends = [exits, closes.unwinds, closes.aborted, closes.unclosed];
             [u64::from(id) + 1, of.entries].into_iter().chain(ends).chain([of.unmatched, of.open])
         });
-        let figures = self.region(COUNTS, owner, &[0], &encode::words(records))?;
+        let header = if has_samples { [0, EXITS_OF_THREAD | SAMPLES_OF_METHODS, exits] } else { [0; 3] };
+        let figures = self.region(COUNTS, owner, &header, &encode::words(records))?;
         let made = made.iter().flat_map(|made| {
             [made.method.map_or(0, |id| u64::from(id) + 1) << 32 | u64::from(made.class), made.count]
         });
@@ -400,6 +404,10 @@ mod tests {
         writer.samples(4, &samples).unwrap();
         assert!(writer.sum(&"x".repeat(97), 1, Sum::Counts(&methods, &[])).is_err());
         writer.links(&[link]).unwrap();
+        let met: BTreeMap<_, _> =
+            methods.iter().map(|(&id, of)| (id, Method { samples: 40, ..*of })).collect();
+        assert_eq!(writer.sum("counts", 2, Sum::Counts(&met, &[])).unwrap(), 5);
+        writer.samples(5, &samples).unwrap();
         let about = About { nonce: 5, start_ms: 6, dropped: 7, has_ended: true };
         let file = writer.finish(&about).unwrap().into_inner();
 
@@ -410,13 +418,22 @@ mod tests {
         assert_eq!(profile.copies[&1].properties, properties);
         assert_eq!(profile.copies[&1].class_names[&2], "[Ljava.lang.String;");
         assert_eq!(profile.links, [link]);
-        let [first, second, third, fourth] = &profile.threads[..] else { panic!("{:?}", profile.threads) };
+        let [first, second, third, fourth, fifth] = &profile.threads[..] else {
+            panic!("{:?}", profile.threads)
+        };
         assert_eq!((&*first.name, first.kind), (name, ThreadKind::Ended(12)));
         assert_eq!((first.tree.as_ref(), &first.tree_allocations[..]), (Some(&tree), &made[..]));
         assert_eq!((second.name.len(), second.tree.as_ref()), (96, Some(&estimated)));
         assert_eq!((&third.methods, &third.allocations[..]), (&methods, &of_methods[..]));
         assert!(third.tree.is_none());
         assert_eq!((fourth.tree.as_ref(), fourth.samples), (Some(&sampled), Some(samples)));
+        // Exits are what their balance leaves.
+        let whole = |of: &Method| {
+            let exits = (of.balance() + i128::from(of.closes.exits)) as u64;
+            Method { closes: Closes { exits, ..of.closes }, ..*of }
+        };
+        let met: BTreeMap<_, _> = met.iter().map(|(&id, of)| (id, whole(of))).collect();
+        assert_eq!((&fifth.methods, fifth.samples), (&met, Some(samples)));
         assert!(Profile::parse(&file[..file.len() / 2]).is_ok_and(|profile| profile.is_cut));
     }
 

@@ -16,13 +16,7 @@ fn calls() -> &'static [u8] {
 }
 
 fn method(entries: u64, exits: u64, unwinds: u64, aborted: u64) -> Method {
-    Method {
-        entries,
-        closes: Closes { exits, unwinds, aborted, unclosed: 0 },
-        unmatched: 0,
-        open: 0,
-        bytecodes: 0,
-    }
+    Method { entries, closes: Closes { exits, unwinds, aborted, unclosed: 0 }, ..Method::default() }
 }
 
 #[test]
@@ -97,10 +91,7 @@ fn version_1_misfits() {
     let main = &profile.threads[0];
     assert_eq!(main.methods[&60], Method { unmatched: 1, ..Method::default() });
     let unclosed = Closes { unclosed: 1, ..Closes::default() };
-    assert_eq!(
-        main.methods[&62],
-        Method { entries: 1, closes: unclosed, unmatched: 1, open: 0, bytecodes: 0 }
-    );
+    assert_eq!(main.methods[&62], Method { entries: 1, closes: unclosed, unmatched: 1, ..Method::default() });
     assert_eq!(main.methods[&63], Method { entries: 1, unmatched: 1, open: 1, ..Method::default() });
     assert_eq!(main.stack, [Frame { id: 63, ..Frame::default() }]);
     assert_eq!(profile.imbalances(), []);

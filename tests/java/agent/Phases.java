@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
  * Phases of known length: methods that run for so many ms of their thread's CPU time, one after the other, and measure themselves. Prints
  * NAME NS for each. {@code phases}: ten of 20 to 200 ms; {@code asleep}: beside threads that sleep, wait and park; {@code churn}: in many short threads;
  * {@code deep}: at the end of stack overflows; {@code virtual}: in virtual threads, where
- * a phase is three times as long as the other; {@code endless}: until the program is killed.
+ * a phase is three times as long as the other; {@code calls}: a second of calls that take nearly nothing; {@code endless}: until the program is killed.
  */
 public class Phases {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -101,6 +101,22 @@ public class Phases {
         loop(900000);
     }
 
+    static int tiny(int i) {
+        return i * 31;
+    }
+
+    /** A second of calls that take nearly nothing. */
+    static void calls() {
+        long from = ofThread();
+        int sum = 0;
+        while (ofThread() - from < 1000000000L) {
+            for (int i = 0; i < 100000; i++) {
+                sum += tiny(i);
+            }
+        }
+        sink += sum;
+    }
+
     /** Tasks of virtual threads, which take turns on their carriers. */
     static void virtual() throws Exception {
         CountDownLatch done = new CountDownLatch(1000);
@@ -145,6 +161,9 @@ public class Phases {
                     overflow();
                 }
                 all();
+                break;
+            case "calls":
+                calls();
                 break;
             case "virtual":
                 virtual();

@@ -166,8 +166,8 @@ impl Opts {
         if ![Record::Tree, Record::Off].contains(&settings.record) {
             return Err(usage("--cpu: CPU time is recorded with --record tree, not with counts or trace"));
         }
-        if let Some(timing @ (Timing::Every(_) | Timing::Samples)) = settings.timing {
-            let how = if timing == Timing::Samples { timing.to_string() } else { "every:N".to_owned() };
+        if let Some(timing @ (Timing::Every(_) | Timing::Samples | Timing::None)) = settings.timing {
+            let how = if let Timing::Every(_) = timing { "every:N".to_owned() } else { timing.to_string() };
             return Err(usage(format!(
                 "--cpu: CPU time is read at every call; leave out --timing {how}, or --cpu"
             )));

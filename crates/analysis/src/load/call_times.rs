@@ -82,6 +82,7 @@ impl ContextCalls {
         closes.exits = rest;
         counts.unmatched = calls(counts.unmatched);
         counts.bytecodes = figures(counts.bytecodes as f64) as u64;
+        counts.samples = figures(counts.samples as f64) as u64;
         times.calls = calls(times.calls);
         times.ended = calls(times.ended);
         times.summed = calls(times.summed);
@@ -162,8 +163,14 @@ mod tests {
     /// Numbers that all differ: multiples of `by`.
     fn calls(by: u64) -> ContextCalls {
         let closes = Closes { exits: 5 * by, unwinds: 3 * by, aborted: 2 * by, unclosed: by };
-        let counts =
-            Method { entries: 15 * by, open: 4 * by, unmatched: 7 * by, bytecodes: 100 * by, closes };
+        let counts = Method {
+            entries: 15 * by,
+            open: 4 * by,
+            unmatched: 7 * by,
+            bytecodes: 100 * by,
+            samples: 6 * by,
+            closes,
+        };
         let f = |times: u64| (times * by) as f64;
         let times = CallTimes {
             calls: 15 * by,

@@ -66,7 +66,7 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let cpu_raw = add("cpu-raw", "ns", has_cpu);
     let allocations = add("allocations", "", true).unwrap_or_default();
     let is_followed = processes.iter().any(|process| process.biographies.is_some());
-    let bytes = add("bytes", "bytes", has_times || has_samples || is_followed);
+    let bytes = add("bytes", "bytes", threads().any(|thread| thread.tree.is_some()) || is_followed);
     let has_bytecodes = threads().any(|t| t.methods.values().any(|method| method.bytecodes > 0));
     let bytecodes = add("bytecodes", "", has_bytecodes);
     let live = add("live", "", is_followed).zip(add("live-bytes", "bytes", is_followed));

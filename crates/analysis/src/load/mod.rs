@@ -225,14 +225,17 @@ impl Loading<'_, '_> {
         for (i, thread) in profile.threads.iter().enumerate().filter(|(i, _)| names[*i].is_some()) {
             let at = places.threads[i];
             self.loaded.model.meet(at, if let ThreadKind::Ended(count) = thread.kind { count } else { 1 });
-            match &thread.tree {
-                Some(tree) => self.tree(profile, process.blocks, tree, &places, i, &ends[i]),
+            let contexts = match &thread.tree {
+                Some(tree) => {
+                    self.tree(profile, process.blocks, tree, &places, i, &ends[i]);
+                    tree.nodes.iter().map(|node| node.samples).zip(places.nodes[i].iter().copied()).collect()
+                }
                 None => self.counts(thread, at, process.methods),
-            }
+            };
             if let Some(columns) = self.columns.samples.filter(|_| has_samples) {
                 let blocks = process.blocks.map(|blocks| move |id: u32| blocks(thread.copy, id));
                 let blocks = blocks.as_ref().map(|blocks| blocks as &dyn Fn(u32) -> bool);
-                let place = samples::Place { thread: at, nodes: &places.nodes[i], blocks };
+                let place = samples::Place { thread: at, contexts: &contexts, blocks };
                 let probes = samples::add(&mut self.loaded.model, &columns, profile, thread, &place);
                 self.loaded.overhead += probes;
             }
@@ -423,7 +426,8 @@ impl Loading<'_, '_> {
         }
     }
 
-    fn counts(&mut self, thread: &Thread, at: NodeId, method: MethodNames<'_>) {
+    /// Adds the methods of a thread below it. Gives the samples and the place of each.
+    fn counts(&mut self, thread: &Thread, at: NodeId, method: MethodNames<'_>) -> Vec<(u64, NodeId)> {
         let mut places = HashMap::default();
         for (&id, counts) in &thread.methods {
             let consumer = self.loaded.model.consumer(&method(thread.copy, id));
@@ -444,5 +448,6 @@ impl Loading<'_, '_> {
             let place = made.method.and_then(|id| places.get(&id)).copied().unwrap_or(at);
             self.add(place, Some(self.columns.allocations), made.count as f64);
         }
+        thread.methods.iter().filter_map(|(id, of)| Some((of.samples, *places.get(id)?))).collect()
     }
 }

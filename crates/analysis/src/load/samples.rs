@@ -31,12 +31,19 @@ pub(super) struct Columns {
 
 /// Whether the times of a profile are samples.
 pub(crate) fn are_in(profile: &Profile) -> bool {
-    profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).any(|tree| tree.has_samples)
+    profile.threads.iter().any(|thread| match &thread.tree {
+        Some(tree) => tree.has_samples,
+        None => thread.samples.is_some(),
+    })
 }
 
-/// The samples of a tree's contexts.
-pub(crate) fn of_contexts(tree: &Tree) -> u64 {
-    tree.nodes.iter().map(|node| node.samples).fold(0, u64::saturating_add)
+/// The samples of a thread's contexts or, where they are counted, of its methods.
+pub(crate) fn of_contexts(thread: &Thread) -> u64 {
+    let of_nodes = thread.tree.iter().flat_map(|tree| &tree.nodes).map(|node| node.samples);
+    // Those of a tree may have been added up by method, too.
+    let methods = if thread.tree.is_some() { None } else { Some(&thread.methods) };
+    let of_methods = methods.into_iter().flat_map(|methods| methods.values()).map(|method| method.samples);
+    of_nodes.chain(of_methods).fold(0, u64::saturating_add)
 }
 
 /// Gives out whole ns so that a sum of samples has what it stands for: no rounding adds up.
@@ -58,8 +65,7 @@ impl Worth {
 
 /// ns that one sample of a thread stands for. Of a thread that was killed before its CPU time was noted the period is what is known.
 pub(crate) fn worth(thread: &Thread, profile: &Profile) -> f64 {
-    let in_contexts = thread.tree.as_ref().map_or(0, of_contexts);
-    let all = in_contexts.saturating_add(thread.samples.map_or(0, |samples| samples.outside()));
+    let all = of_contexts(thread).saturating_add(thread.samples.map_or(0, |samples| samples.outside()));
     let period_ns = period(profile);
     let Some(samples) = thread.samples.filter(|samples| samples.cpu_ns > 0) else { return period_ns };
     let mean = samples.cpu_ns as f64 / all.max(1) as f64;
@@ -89,10 +95,11 @@ fn timed(tree: &Tree) -> Vec<f64> {
     own
 }
 
-/// Where the contexts of a thread stand.
+/// Where a thread stands.
 pub(super) struct Place<'a> {
     pub(super) thread: NodeId,
-    pub(super) nodes: &'a [NodeId],
+    /// The samples of each context, and where it stands: as many as the tree has, in its order, if there is one.
+    pub(super) contexts: &'a [(u64, NodeId)],
     pub(super) blocks: Option<&'a dyn Fn(u32) -> bool>,
 }
 
@@ -104,10 +111,8 @@ pub(super) fn add(
     thread: &Thread,
     place: &Place<'_>,
 ) -> f64 {
-    let none = Tree::default();
-    let tree = thread.tree.as_ref().unwrap_or(&none);
     let of_thread = thread.samples.unwrap_or_default();
-    let all = of_contexts(tree).saturating_add(of_thread.outside());
+    let all = of_contexts(thread).saturating_add(of_thread.outside());
     // Samples are missing, and nobody knows which: where the time went is not known.
     let is_lost = of_thread.signal_taken;
     let [in_no_call, in_probes, unattributed] = match is_lost {
@@ -122,8 +127,8 @@ pub(super) fn add(
         base[columns.samples] += if column == columns.running { samples as f64 } else { 0.0 };
         ns
     };
-    let running: Vec<f64> = (tree.nodes.iter().zip(place.nodes))
-        .map(|(node, &at)| add(model, at, if is_lost { 0 } else { node.samples }, columns.running))
+    let running: Vec<f64> = (place.contexts.iter())
+        .map(|&(samples, at)| add(model, at, if is_lost { 0 } else { samples }, columns.running))
         .collect();
     add(model, place.thread, in_no_call, columns.running);
     let probes = add(model, place.thread, in_probes, columns.probes);
@@ -144,7 +149,7 @@ pub(super) fn add(
         base[columns.noise.0] += error.round();
         base[columns.noise.1] += error.round();
     }
-    if let Some(waiting) = columns.waiting {
+    if let (Some(waiting), Some(tree)) = (columns.waiting, &thread.tree) {
         wait(model, waiting, tree, place, &running);
     }
     probes
@@ -158,7 +163,7 @@ fn wait(model: &mut Arcflow, waiting: usize, tree: &Tree, place: &Place<'_>, run
     for (i, node) in tree.nodes.iter().enumerate().rev() {
         let is_timed = node.ns > 0 || node.open_ns > 0;
         if is_timed && !silent[i] && node.consumer.method().is_some_and(blocks) {
-            model.base_mut(place.nodes[i])[waiting] += (timed[i] - ran[i]).max(0.0);
+            model.base_mut(place.contexts[i].1)[waiting] += (timed[i] - ran[i]).max(0.0);
         }
         if let Some(parent) = (node.parent as usize).checked_sub(1).filter(|_| !is_timed) {
             ran[parent] += ran[i];

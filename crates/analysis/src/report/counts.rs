@@ -11,6 +11,8 @@ use super::{Error, machine::field};
 use crate::load;
 use crate::session::names::Names;
 use crate::session::{ProfileFile, Session};
+use crate::text::quantity;
+use crate::uncertainty::wilson;
 use instrument_names::printable::printable;
 use instrument_names::word::words;
 use instrument_trace::{Closes, Imbalance, Method, Profile, ThreadKind, TreeConsumer};
@@ -54,6 +56,7 @@ words! {
         Unmatched = "unmatched": "Ends of calls that were not seen to begin",
         Open = "open": "Calls that had not ended",
         Bytecodes = "bytecodes": "Instructions that calls executed themselves, if they were counted",
+        Running = "running": "CPU time that calls took themselves, if it was sampled",
         Name = "name": "Name",
     }
 }
@@ -80,8 +83,31 @@ pub struct Report {
     /// Executed instructions were counted.
     #[serde(skip)]
     has_bytecodes: bool,
+    /// All samples, those in probes too; none: there are none.
+    #[serde(skip)]
+    sampled: Option<Sampled>,
     /// Whether they balance.
     pub balance: Balance,
+}
+
+/// What there is of samples.
+#[derive(Clone, Copy, Default)]
+struct Sampled {
+    all: u64,
+    /// What they stand for.
+    ns: f64,
+}
+
+impl Sampled {
+    /// Running time of so many samples, with its error.
+    fn text(self, samples: u64, ns: u64) -> String {
+        let [low, high] = wilson(samples as f64, self.all as f64);
+        if samples == 0 {
+            return format!("< {}", quantity((high * self.ns).round(), "ns"));
+        }
+        let error = (high - low) / 2.0 * self.all as f64 / samples as f64;
+        format!("{} +- {} %", quantity(ns as f64, "ns"), (100.0 * error).ceil())
+    }
 }
 
 /// A profile file.
@@ -118,6 +144,11 @@ struct Row {
     /// `None`: executed instructions were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytecodes: Option<u64>,
+    /// Samples that met it, and the CPU time that they stand for. `None`: there are no samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running_ns: Option<u64>,
 }
 
 /// Objects or arrays of one class, made under one method.
@@ -187,13 +218,15 @@ impl Report {
         // What earlier files gave is taken up again: rows of one name become one row.
         let mut rows = BTreeMap::new();
         for row in std::mem::take(&mut self.methods) {
-            rows.insert((row.name.clone(), row.thread.clone()), row.counts());
+            let counts = row.counts();
+            rows.insert((row.name, row.thread), (counts, row.running_ns.unwrap_or(0) as f64));
         }
         let mut made = BTreeMap::new();
         for row in std::mem::take(&mut self.allocations) {
             made.insert((row.method, row.class), row.count);
         }
         let mut checked = BTreeSet::new();
+        let has_samples = load::samples::are_in(profile);
         let method = |copy: u32, id: u32| names.method(copy, id);
         let pools = if options.split_threads { Vec::new() } else { load::pools(profile, &method) };
         for (i, thread) in profile.threads.iter().enumerate() {
@@ -201,9 +234,21 @@ impl Report {
                 Some(pool) => within(of, printable(pool).into_owned()),
                 None => within(of, label(thread)),
             });
+            // Of a thread whose signal was taken it is not known where its time went.
+            let has_samples = has_samples && !thread.samples.is_some_and(|samples| samples.signal_taken);
+            let worth = if has_samples { load::samples::worth(thread, profile) } else { 0.0 };
+            if has_samples {
+                let all = load::samples::of_contexts(thread) + thread.samples.map_or(0, |s| s.outside());
+                let sampled = self.sampled.get_or_insert_default();
+                sampled.all += all;
+                sampled.ns += all as f64 * worth;
+            }
             for (&id, method) in &thread.methods {
                 let label = label.clone();
-                rows.entry((names.method(thread.copy, id), label)).or_default().add(method);
+                let (sum, ns): &mut (Method, f64) =
+                    rows.entry((names.method(thread.copy, id), label)).or_default();
+                sum.add(&Method { samples: if has_samples { method.samples } else { 0 }, ..*method });
+                *ns += method.samples as f64 * worth;
                 if !thread.in_transition {
                     checked.insert((thread.copy, id));
                 }
@@ -215,10 +260,13 @@ impl Report {
                 *count = count.saturating_add(allocation.count);
             }
         }
-        self.has_bytecodes |= rows.values().any(|method| method.bytecodes > 0);
-        let rows = rows.into_iter();
-        self.methods =
-            rows.map(|((name, thread), m)| Row::new(name, thread, &m, self.has_bytecodes)).collect();
+        self.has_bytecodes |= rows.values().any(|(method, _)| method.bytecodes > 0);
+        let (has_bytecodes, is_sampled) = (self.has_bytecodes, self.sampled.is_some());
+        let row = |((name, thread), (method, ns)): (_, (Method, f64))| {
+            let running_ns = is_sampled.then_some(ns.round() as u64);
+            Row { name, thread, running_ns, ..Row::new(&method, has_bytecodes, is_sampled) }
+        };
+        self.methods = rows.into_iter().map(row).collect();
         let allocations = made.into_iter().map(|((method, class), count)| Made { class, method, count });
         self.allocations = allocations.collect();
 
@@ -243,8 +291,8 @@ impl Report {
 
     fn sort(&mut self, options: &Request) {
         // Rows come sorted by name; the sort is stable.
-        if let Some(column) = options.sort.column() {
-            self.methods.sort_by_key(|row| std::cmp::Reverse(row.figures().nth(column).unwrap_or(0)));
+        if options.sort != Sort::Name {
+            self.methods.sort_by_key(|row| std::cmp::Reverse(row.figure(options.sort)));
         }
         self.allocations.sort_by_key(|row| std::cmp::Reverse(row.count));
         if let Some(top) = options.top {
@@ -267,11 +315,14 @@ impl Report {
             return Ok(table.print(out, None)?);
         }
         let thread = options.per_thread.then(|| "thread".to_owned());
-        let headers = self.columns().map(str::to_owned).chain(thread).collect();
+        let running = self.sampled.map(|_| "running".to_owned());
+        let headers = self.columns().map(str::to_owned).chain(running).chain(thread).collect();
         let mut table = Aligned::new(headers, "method").with_text(usize::from(options.per_thread));
         for row in &self.methods {
             let figures = row.figures().map(|figure| figure.to_string());
-            table.exact(figures.chain(row.thread.clone()).collect(), &row.name);
+            let time = |sampled: Sampled| sampled.text(row.samples.unwrap_or(0), row.running_ns.unwrap_or(0));
+            let running = self.sampled.map(time);
+            table.exact(figures.chain(running).chain(row.thread.clone()).collect(), &row.name);
         }
         Ok(table.print(out, None)?)
     }
@@ -290,13 +341,14 @@ impl Report {
             return Ok(());
         }
         let thread = if options.per_thread { ",thread" } else { "" };
-        writeln!(out, "method{thread},{}", self.columns().collect::<Vec<_>>().join(","))?;
+        let sampled = if self.sampled.is_some() { ",samples,running_ns" } else { "" };
+        writeln!(out, "method{thread},{}{sampled}", self.columns().collect::<Vec<_>>().join(","))?;
         for row in &self.methods {
             write!(out, "{}", field(&row.name))?;
             if let Some(thread) = &row.thread {
                 write!(out, ",{}", field(thread))?;
             }
-            for figure in row.figures() {
+            for figure in row.figures().chain(row.samples).chain(row.running_ns) {
                 write!(out, ",{figure}")?;
             }
             writeln!(out)?;
@@ -313,19 +365,13 @@ impl Report {
 const COLUMNS: [&str; 8] =
     ["entries", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open", "bytecodes"];
 
-impl Sort {
-    /// Index in [`COLUMNS`]; `None`: by name.
-    fn column(self) -> Option<usize> {
-        (self != Sort::Name).then_some(self as usize)
-    }
-}
-
 impl Row {
-    fn new(name: String, thread: Option<String>, m: &Method, has_bytecodes: bool) -> Row {
+    /// Of nobody yet.
+    fn new(m: &Method, has_bytecodes: bool, is_sampled: bool) -> Row {
         let Closes { exits, unwinds, aborted, unclosed } = m.closes;
         Row {
-            name,
-            thread,
+            name: String::new(),
+            thread: None,
             entries: m.entries,
             exits,
             unwinds,
@@ -334,6 +380,8 @@ impl Row {
             unmatched: m.unmatched,
             open: m.open,
             bytecodes: has_bytecodes.then_some(m.bytecodes),
+            samples: is_sampled.then_some(m.samples),
+            running_ns: None,
         }
     }
 
@@ -350,6 +398,23 @@ impl Row {
             unmatched: self.unmatched,
             open: self.open,
             bytecodes: self.bytecodes.unwrap_or(0),
+            samples: self.samples.unwrap_or(0),
+        }
+    }
+
+    /// What rows are sorted by.
+    fn figure(&self, sort: Sort) -> u64 {
+        match sort {
+            Sort::Entries => self.entries,
+            Sort::Exits => self.exits,
+            Sort::Unwinds => self.unwinds,
+            Sort::Aborted => self.aborted,
+            Sort::Unclosed => self.unclosed,
+            Sort::Unmatched => self.unmatched,
+            Sort::Open => self.open,
+            Sort::Bytecodes => self.bytecodes.unwrap_or(0),
+            Sort::Running => self.running_ns.unwrap_or(0),
+            Sort::Name => 0,
         }
     }
 

@@ -153,6 +153,7 @@ impl<'a> Summary<'a> {
     /// The output failed.
     pub fn beside_counts(&self, out: &mut dyn Write) -> Result<(), Error> {
         for file in &self.session.profiles {
+            sampler::write(out, file)?;
             regions::write(out, file)?;
         }
         Recording::of(self.session, &self.arcs).print_left_out(out)

@@ -53,7 +53,7 @@ impl Sampler {
         let (mut sum, mut of, mut sources) = (ThreadSamples::default(), Sampler::default(), Vec::new());
         for thread in &file.profile.threads {
             let samples = thread.samples.unwrap_or_default();
-            let in_contexts = thread.tree.as_ref().map_or(0, samples::of_contexts);
+            let in_contexts = samples::of_contexts(thread);
             of.in_contexts += in_contexts;
             if in_contexts + samples.outside() == 0 && samples.cpu_ns > 0 {
                 of.threads_without += 1;

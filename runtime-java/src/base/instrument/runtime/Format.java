@@ -100,6 +100,8 @@ final class Format {
     static final int COUNTS_FLAGS = 3;
     /** A bit of COUNTS_FLAGS: the records have no exits. */
     static final long EXITS_OF_THREAD = 1;
+    /** A bit of COUNTS_FLAGS: the records have samples in the place of exits. */
+    static final long SAMPLES_OF_METHODS = 2;
     /** COUNTS: exits of all methods. */
     static final int COUNTS_EXITS = 4;
 

@@ -117,7 +117,7 @@ final class Settings {
         limit = readLimit(find("limit"), record == TRACE ? TRACE_LIMIT : Long.MAX_VALUE);
         cpu = record == TREE && "true".equals(find("cpu"));
         String timing = find("timing");
-        samples = readsSamples(timing, record == TREE, cpu);
+        samples = readsSamples(timing, record, cpu);
         sampled = samples || record != TREE ? 1 : readTiming(timing, cpu);
         depth = readNumber("depth", 2000, 1, 1 << 20);
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
@@ -187,12 +187,14 @@ final class Settings {
         return TREE;
     }
 
-    /** Whether times come from samples: those of a tree if the agent samples, unless something else is asked for; without the agent if that is asked for. */
-    private static boolean readsSamples(String value, boolean tree, boolean cpu) {
+    /** Whether times come from samples: if the agent samples, unless something else is asked for; without the agent those of a tree, if that is asked for. */
+    private static boolean readsSamples(String value, int record, boolean cpu) {
         boolean asked = value != null && value.equals("samples");
-        String hindrance = !tree ? "is for instrument.record=tree"
+        String hindrance = record != TREE && record != COUNTS ? "is for instrument.record=tree or counts"
             : cpu ? "excludes instrument.cpu=true, which reads the CPU time at every call"
-            : !agentSamples() && !tellsCpuTime() ? "needs the module java.management" : null;
+            : agentSamples() ? null
+            : record == COUNTS ? "needs the agent where counts are recorded"
+            : !tellsCpuTime() ? "needs the module java.management" : null;
         if (asked && hindrance != null) {
             Log.say("instrument.timing=samples " + hindrance + "; it has no effect");
         }

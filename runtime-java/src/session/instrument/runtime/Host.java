@@ -62,8 +62,10 @@ final class Host {
         ProfileFile.line(text, "host", hostName());
         ProfileFile.line(text, "record", settings.recorded());
         ProfileFile.line(text, "burst", settings.bursts());
-        if (settings.record == Settings.TREE) {
+        if (settings.record == Settings.TREE || settings.samples) {
             ProfileFile.line(text, "timing", settings.timing());
+        }
+        if (settings.record == Settings.TREE) {
             ProfileFile.line(text, "limit.depth", Integer.toString(settings.depth));
             ProfileFile.line(text, "limit.contexts", Integer.toString(settings.contexts));
         }

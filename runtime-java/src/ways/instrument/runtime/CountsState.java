@@ -345,6 +345,9 @@ final class CountsState extends MappedCounts {
             }
         }
         Journal.move(sum.header, sum.counts, Format.COUNTS_EXITS, get(exits), counts, Format.COUNTS_EXITS);
+        if (samples != null) {
+            Samples.fold(samples, sum.samples, sum.header);
+        }
         if (!allocations.foldInto(sum, sum.allocations, null) || !bytecodes.foldInto(sum.bytecodes, sum.header, sum.ordinal, null)) {
             return false;
         }

@@ -56,6 +56,10 @@ abstract class MappedCounts extends ThreadState {
     long recordsLimit;
 
     Region counts;
+    /** What samples met outside of recorded methods; null: there are none. */
+    Region samples;
+    /** The handler of the samples finds methods in {@link #counts}. */
+    private boolean isSampled;
     final Allocations allocations = new Allocations(Format.ALLOCATIONS, Format.ALLOCATION_WORDS);
 
     MappedCounts(Thread owner) {
@@ -228,6 +232,9 @@ abstract class MappedCounts extends ThreadState {
         Region old = counts;
         places = movedPlaces;
         use(larger, depth, stackWords, used);
+        if (isSampled) {
+            attached();
+        }
         Recording.file.release(old);
         return true;
     }
@@ -255,7 +262,7 @@ abstract class MappedCounts extends ThreadState {
         Region region = Recording.file.allocate(Integer.highestOneBit((int) length - 1) << 1);
         if (region != null) {
             region.put(Format.STACK_WORDS, stackWords);
-            region.put(Format.COUNTS_FLAGS, Format.EXITS_OF_THREAD);
+            region.put(Format.COUNTS_FLAGS, Format.EXITS_OF_THREAD | (Recording.settings.samples ? Format.SAMPLES_OF_METHODS : 0));
         }
         return region;
     }
@@ -267,7 +274,8 @@ abstract class MappedCounts extends ThreadState {
         ProfileFile file = Recording.file;
         Region newHeader = file.allocate(Format.THREAD_LENGTH);
         Region newCounts = newHeader == null ? null : countsRegion(FIRST_STACK, FIRST_RECORDS);
-        if (newCounts == null) {
+        Region newSamples = newCounts == null || !Recording.settings.samples ? null : Samples.allocate(null, kind, ordinal);
+        if (newCounts == null || newSamples == null && Recording.settings.samples) {
             return false;
         }
         long[] newMap = new long[32];
@@ -278,12 +286,24 @@ abstract class MappedCounts extends ThreadState {
         places = new long[][] {NO_PART};
         constructors = new long[][] {NO_PART};
         use(newCounts, 0, FIRST_STACK, 0);
+        samples = newSamples;
         header = newHeader;
         return true;
     }
 
     @Override
+    void attached() {
+        if (samples != null) {
+            isSampled = true;
+            Samples.beginCounts(samples, counts, isVirtual);
+        }
+    }
+
+    @Override
     void releaseRegions() {
+        if (samples != null) {
+            Recording.file.release(samples);
+        }
         Recording.file.release(counts);
         allocations.release();
     }

@@ -424,16 +424,11 @@ abstract class MappedTree extends ThreadState {
     }
 
     final boolean allocateSamples(int kind) {
-        samples = Recording.file.allocate(words, Format.SAMPLES_LENGTH);
+        samples = Samples.allocate(words, kind, ordinal);
         if (samples == null) {
             return false;
         }
         mark = words.place(samples.base + Format.MARK);
-        // Not in the handler: a full disk ends the process that writes to a new page.
-        samples.touch();
-        if (kind != Format.FREE) {
-            samples.publish(Format.THREAD_SAMPLES, ordinal);
-        }
         return true;
     }
 

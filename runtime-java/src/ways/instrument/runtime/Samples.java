@@ -6,6 +6,9 @@ package instrument.runtime;
  *
  * <p>What either has to know of a thread is one word, the <em>mark</em>: the number of the current node, and whether a probe runs. The probes of {@link TreeState} write it, at
  * their beginning and at their end. Where compiled code of the recorder lies the handler knows by itself.
+ *
+ * <p>Those of {@link CountsState} write no mark: the handler finds the current method on top of the shadow stack, and is told by the compiler which instructions of a method are a
+ * probe. In the interpreter a probe is its method's.
  */
 final class Samples {
     private Samples() {}
@@ -18,7 +21,7 @@ final class Samples {
     /** What of the current thread is sampled from now on; null: it is the agent that samples it, or nobody does. */
     static Sampled begin(Thread thread, long number, Words words, Region region, boolean isVirtual) {
         if (Settings.agentSamples()) {
-            begin(words.place(region.base), words.place(0), isVirtual);
+            begin(words.place(region.base), words.place(0), false, isVirtual);
         } else if (!isVirtual) {
             // Nobody can tell the CPU time of a virtual thread.
             Sampled sampled = new Sampled(thread, number, words, region.base);
@@ -26,6 +29,35 @@ final class Samples {
             return sampled;
         }
         return null;
+    }
+
+    /** What of the current thread is sampled from now on, by methods, goes there: only the agent does it, which looks for the method on the shadow stack. */
+    static void beginCounts(Region samples, Region counts, boolean isVirtual) {
+        begin(samples.words.place(samples.base), counts.words.place(counts.base), true, isVirtual);
+    }
+
+    /** A region for samples of a thread or, of the kind {@link Format#ENDED}, of a sum; null: there is no room. */
+    static Region allocate(Words words, int kind, int ordinal) {
+        Region samples = words == null ? Recording.file.allocate(Format.SAMPLES_LENGTH) : Recording.file.allocate(words, Format.SAMPLES_LENGTH);
+        if (samples == null) {
+            return null;
+        }
+        // Not in the handler: a full disk ends the process that writes to a new page.
+        samples.touch();
+        if (kind != Format.FREE) {
+            samples.publish(Format.THREAD_SAMPLES, ordinal);
+        }
+        return samples;
+    }
+
+    /** Moves what samples met in no context, and the CPU time, to a sum of ended threads. */
+    static void fold(Region from, Region to, Region header) {
+        // Those of all.
+        to.put(Format.SAMPLES_PERIOD, from.get(Format.SAMPLES_PERIOD));
+        to.put(Format.SAMPLES_SOURCE, from.get(Format.SAMPLES_SOURCE));
+        for (int word = Format.SAMPLES_SUMS; word < Format.SAMPLES_END; word++) {
+            Journal.move(header, to, word, from.get(word), from, word);
+        }
     }
 
     /** Recording was paused, or goes on: so it is with the agent's samples. Those of {@link Sampler} look for themselves. */
@@ -48,8 +80,8 @@ final class Samples {
 
     // ---- what the agent registers ----
 
-    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one. */
-    private static native void begin(long region, long nodes, boolean isVirtual);
+    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one, or the records of that region of counts. */
+    private static native void begin(long region, long figures, boolean isCounts, boolean isVirtual);
 
     private static native void pause(boolean on);
 

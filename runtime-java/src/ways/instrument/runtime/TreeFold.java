@@ -46,25 +46,14 @@ final class TreeFold {
                 return false;
             }
         }
-        moveSamples();
+        if (from.samples != null) {
+            Samples.fold(from.samples, to.samples, to.header);
+        }
         if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to.bytecodes, to.header, to.ordinal, nodes)) {
             return false;
         }
         Links.folded(from, nodes, to.ordinal);
         return true;
-    }
-
-    /** What samples met in no context, and the CPU time. */
-    private void moveSamples() {
-        if (from.samples == null) {
-            return;
-        }
-        // Those of all.
-        to.samples.put(Format.SAMPLES_PERIOD, from.samples.get(Format.SAMPLES_PERIOD));
-        to.samples.put(Format.SAMPLES_SOURCE, from.samples.get(Format.SAMPLES_SOURCE));
-        for (int word = Format.SAMPLES_SUMS; word < Format.SAMPLES_END; word++) {
-            Journal.move(to.header, to.samples, word, from.samples.get(word), from.samples, word);
-        }
     }
 
     private void estimate() {
