@@ -22,7 +22,9 @@ use instrument_control::run::PROCESSES;
 use instrument_control::word::Transform;
 use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
-use instrument_processes::launch::{Ended, command, exit_code, is_java, signals, temporary_file, wait};
+use instrument_processes::launch::{
+    Ended, asked_to_end, command, exit_code, is_java, signals, temporary_file, wait,
+};
 use instrument_processes::profiles::{
     NO_REMOTE_CALLS, Recorded, Replaced, WITH_METHODS, directory_of, no_remote_calls, profiles_since,
     unmatched,
@@ -138,6 +140,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
     let options = agent.options(opts.out.as_deref())?;
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    // Before any child is there: no signal may come between.
+    let mut signals = signals()?;
     let mut first = None;
     if opts.twice {
         agent.check_twice()?;
@@ -163,9 +167,13 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         first.give(&mut command)?;
     }
 
+    if first.is_some()
+        && let Some(signal) = asked_to_end(&mut signals)
+    {
+        talk.note(format_args!("interrupted between the two runs: there is no second one, and no profile"));
+        return Ok(exit_of(128 + signal as u8));
+    }
     let started = SystemTime::now();
-    // Before the child is there: no signal may come between.
-    let signals = signals()?;
     let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
     let mut child = match command.spawn() {
         Ok(child) => child,

@@ -1,7 +1,8 @@
 //! Two runs of a program in one profile: the counts of one that was recorded, and the times of one in which nothing was rewritten and whole stacks were
 //! sampled.
 //!
-//! 1. each frame of the stacks becomes the method that the recording has under the same name, or none ([`frames`]);
+//! 1. each frame of the stacks becomes the method that the recording has under the same name, or a new one if its class would have been recorded
+//!    and was not loaded in that run, or none ([`frames`]);
 //! 2. the trees of the stacks become trees of these methods alone: what a frame that is left out took is charged to the innermost caller that is
 //!    left in ([`project`]);
 //! 3. these take the place of the recorded run's own samples but for those of probes, as sums of no thread, so that they stand in the rows of the threads of the same
@@ -20,9 +21,9 @@ use std::path::{Path, PathBuf};
 
 use crate::load::samples;
 use crate::session::file::maps;
-use crate::session::is_profile;
 use frames::Frames;
 use instrument_names::id_map::gz;
+use instrument_names::program;
 use instrument_trace::{Profile, Sum, Writer};
 
 /// Why two runs cannot become one profile.
@@ -98,23 +99,60 @@ pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
     Ok(account)
 }
 
-/// Pairs the profiles of two runs: of each of the second run the one of the first run whose process had the same command, in the order in which they began.
-/// Those that have no partner stand alone.
-pub fn pairs(first: &[PathBuf], second: &[PathBuf]) -> Vec<(PathBuf, Option<PathBuf>)> {
-    let mut known: Vec<(String, u64, &PathBuf)> = first.iter().filter_map(of_process).collect();
-    let mut second: Vec<(String, u64, &PathBuf)> = second.iter().filter_map(of_process).collect();
-    known.sort_by_key(|(_, start, _)| *start);
-    second.sort_by_key(|(_, start, _)| *start);
-    let pair = |(command, _, path): (String, u64, &PathBuf)| {
-        let at = known.iter().position(|(of, ..)| *of == command);
-        (path.clone(), at.map(|at| known.remove(at).2.clone()))
-    };
-    second.into_iter().map(pair).collect()
+/// Profiles of a second run, each with its partner of the first one.
+pub type Pairs = Vec<(PathBuf, Option<PathBuf>)>;
+
+/// Pairs the profiles of two runs: of each of the second run the one of the first run whose process had the same command, or else ran the same program (the
+/// commands of JVMs that a build starts for its tests have the time in them), in the order in which they began. Those that have no partner
+/// stand alone. Beside them, why profiles of either run are left out.
+pub fn pairs(first: &[PathBuf], second: &[PathBuf]) -> (Pairs, Vec<Error>) {
+    let mut errors = Vec::new();
+    let mut known = processes(first, &mut errors);
+    let second = processes(second, &mut errors);
+    let mut found: Pairs = second.iter().map(|process| (process.path.clone(), None)).collect();
+    let same: [fn(&Process, &Process) -> bool; 2] =
+        [|one, other| one.command == other.command, |one, other| one.program == other.program];
+    for is_same in same {
+        for (process, (_, partner)) in second.iter().zip(&mut found) {
+            if partner.is_none() {
+                let at = known.iter().position(|one| is_same(one, process));
+                *partner = at.map(|at| known.remove(at).path);
+            }
+        }
+    }
+    (found, errors)
 }
 
-/// The command of the process of a profile, and when it began.
-fn of_process(path: &PathBuf) -> Option<(String, u64, &PathBuf)> {
-    let profile = Profile::open_facts(&File::open(path).ok().filter(|_| is_profile(path))?).ok()?;
-    let command = profile.copies.values().find_map(|copy| copy.properties.get("command")).cloned();
-    Some((command.unwrap_or_default(), profile.start_ms, path))
+/// The process of a profile.
+struct Process {
+    path: PathBuf,
+    command: String,
+    /// The word that names its program.
+    program: String,
+    start_ms: u64,
+}
+
+/// In the order in which they began.
+fn processes(paths: &[PathBuf], errors: &mut Vec<Error>) -> Vec<Process> {
+    let mut processes = Vec::new();
+    for path in paths {
+        match Process::of(path) {
+            Ok(process) => processes.push(process),
+            Err(error) => errors.push(error),
+        }
+    }
+    processes.sort_by_key(|process| process.start_ms);
+    processes
+}
+
+impl Process {
+    fn of(path: &Path) -> Result<Process, Error> {
+        let file = File::open(path).map_err(|error| Error::Write(path.to_owned(), error))?;
+        let profile = Profile::open_facts(&file).map_err(|error| Error::Read(path.to_owned(), error))?;
+        let property = |key: &str| profile.copies.values().find_map(|copy| copy.properties.get(key)).cloned();
+        let command = property("command").unwrap_or_default();
+        let directory = property("directory").unwrap_or_default();
+        let program = program::word(&command, &directory).unwrap_or_default().to_owned();
+        Ok(Process { path: path.to_owned(), command, program, start_ms: profile.start_ms })
+    }
 }

@@ -128,6 +128,43 @@ fn a_profile_that_has_no_samples_stays_as_it_is() {
     assert_eq!(std::fs::read(&timed).unwrap(), before);
 }
 
+/// Which would have been recorded, had it been loaded.
+#[test]
+fn a_class_that_only_the_first_run_loaded_has_rows() {
+    const LATE: &str = "instrument ids 1\nclass a/Shop -\n1 main ()V 0 9 0000000000000000\n\
+        class a/Late -\n2 run ()V 0 1 0000000000000000\n3 call ()V 0 101 0000000000000000\n\
+        class java/util/List -\n4 sort ()V 0 1 0000000000000000\nclass a/Shop$$Lambda -\n5 run ()V 0 1 0000000000000000\n";
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new();
+    writer.in_pieces(2).id_map(&gz::compress(LATE.as_bytes()));
+    let inner = |s: Script| s.samples(7).call(4, |s| s.samples(3)).call(3, |s| s.samples(2));
+    let script = Script::new(1000).enter(1).samples(20).call(5, |s| s.samples(1).call(2, inner)).exit(1);
+    writer.samples("main", &script, &[], &of_thread(33, 0, 0));
+    writer.property("command", "shop.jar").property("record", "samples");
+    let stacks = written(dir.path(), "late.iprof", writer);
+    for (selection, of_main, of_run) in [
+        ("transform=method-events", 21, Some(12)),
+        ("transform=method-events include=a.**", 21, Some(12)),
+        ("transform=method-events include=a.Shop", 33, None),
+        ("transform=method-events exclude=a.Late%23run", 33, None),
+        ("transform=method-events subclasses-of=a.Shop", 33, None),
+    ] {
+        let mut writer = Writer::new();
+        writer.in_pieces(2).id_map(&gz::compress(RECORDED.as_bytes()));
+        let script = Script::new(1000).call(1, |s| s.samples(20));
+        writer.samples("main", &script, &[], &of_thread(20, 0, 0));
+        writer.property("command", "shop.jar").property("selection", selection);
+        let counts = written(dir.path(), "counts.iprof", writer);
+        combine(&counts, &stacks).unwrap();
+        let session = Session::read(&Request { files: vec![counts], ..Request::default() }).unwrap();
+        let running = contexts(&session.model, "running");
+        let find =
+            |end: &str| running.iter().find(|(path, _)| path.ends_with(end)).map(|(_, of)| of.1 as u64 / MS);
+        let found = (find(" a.Shop.main()V"), find(" a.Late.run()V"), find(" a.Late.call()V"));
+        assert_eq!(found, (Some(of_main), of_run, None), "{selection}: {running:?}");
+    }
+}
+
 #[test]
 fn processes_of_two_runs_are_paired_by_their_commands() {
     let dir = tempfile::tempdir().unwrap();
@@ -139,5 +176,21 @@ fn processes_of_two_runs_are_paired_by_their_commands() {
     let (a, b, c) = (of("1.iprof", "a.jar"), of("2.iprof", "b.jar"), of("3.iprof", "a.jar"));
     let (x, y) = (of("4.iprof", "b.jar"), of("5.iprof", "a.jar"));
     let found = pairs(&[x.clone(), y.clone()], &[a.clone(), b.clone(), c.clone()]);
-    assert_eq!(found, [(a, Some(y)), (b, Some(x)), (c, None)]);
+    assert_eq!(found.0, [(a, Some(y)), (b, Some(x)), (c, None)]);
+    // The tests of a module have another command in each build.
+    let of_tests = |name: &str, module: &str, time: u32| {
+        let folder = format!("/src/{module}/target/surefire");
+        of(name, &format!("{folder}/surefirebooter-{time}.jar {folder} {time}-jvmRun1"))
+    };
+    let (shop, core) = (of_tests("6.iprof", "shop", 1), of_tests("7.iprof", "core", 2));
+    let (later_core, later_shop) = (of_tests("8.iprof", "core", 3), of_tests("9.iprof", "shop", 4));
+    let found = pairs(&[shop.clone(), core.clone()], &[later_core.clone(), later_shop.clone()]);
+    assert_eq!(found.0, [(later_core, Some(core)), (later_shop, Some(shop))]);
+    // One that cannot be read is named.
+    let broken = dir.path().join("broken.iprof");
+    std::fs::write(&broken, "no profile").unwrap();
+    let (found, errors) = pairs(&[], &[broken, dir.path().join("gone.iprof")]);
+    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!((found, errors.len()), (Vec::new(), 2));
+    assert!(errors[0].contains("broken.iprof") && errors[1].contains("gone.iprof"), "{errors:?}");
 }

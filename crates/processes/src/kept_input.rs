@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -41,11 +42,12 @@ struct State {
 }
 
 impl KeptInput {
-    /// That of this process, which nobody else reads from now on.
+    /// That of this process, which nobody else reads from now on. `beside`: a folder that is written to anyhow, for what comes through a pipe where
+    /// there is none for temporary files.
     ///
     /// # Errors
     /// No file can be made for what comes through a pipe.
-    pub fn new() -> Result<KeptInput> {
+    pub fn new(beside: &Path) -> Result<KeptInput> {
         let stdin = io::stdin();
         let Ok(kind) = fstat(&stdin).map(|stat| FileType::from_raw_mode(stat.st_mode)) else {
             return Ok(KeptInput::Shared);
@@ -56,7 +58,7 @@ impl KeptInput {
                 let at = input.stream_position().context("standard input")?;
                 Ok(KeptInput::File(input, at))
             }
-            FileType::Fifo | FileType::Socket => Ok(KeptInput::Pipe(Pipe::new(input)?)),
+            FileType::Fifo | FileType::Socket => Ok(KeptInput::Pipe(Pipe::new(input, kept(beside)?))),
             _ => Ok(KeptInput::Shared),
         }
     }
@@ -87,8 +89,7 @@ impl KeptInput {
 }
 
 impl Pipe {
-    fn new(mut input: impl Read + Send + 'static) -> Result<Arc<Pipe>> {
-        let kept = tempfile::tempfile().context("a file for standard input")?;
+    fn new(mut input: impl Read + Send + 'static, kept: File) -> Arc<Pipe> {
         let pipe = Arc::new(Pipe { kept, state: Mutex::default(), changed: Condvar::new() });
         let reader = pipe.clone();
         thread::spawn(move || {
@@ -108,7 +109,7 @@ impl Pipe {
             reader.state().has_ended = true;
             reader.changed.notify_all();
         });
-        Ok(pipe)
+        pipe
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -138,6 +139,19 @@ impl Pipe {
     }
 }
 
+/// A file without a name: where temporary ones are, or else in a folder.
+fn kept(beside: &Path) -> Result<File> {
+    in_folders(&std::env::temp_dir(), beside)
+}
+
+fn in_folders(temporary: &Path, beside: &Path) -> Result<File> {
+    let kept = tempfile::tempfile_in(temporary).or_else(|_| {
+        std::fs::create_dir_all(beside)?;
+        tempfile::tempfile_in(beside)
+    });
+    kept.context("a file for standard input")
+}
+
 fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
 }
@@ -154,7 +168,7 @@ mod tests {
     fn each_reader_of_a_pipe_has_everything() {
         let text: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
         let (reader, mut writer) = io::pipe().unwrap();
-        let pipe = Pipe::new(reader).unwrap();
+        let pipe = Pipe::new(reader, tempfile::tempfile().unwrap());
         let first = {
             let pipe = pipe.clone();
             thread::spawn(move || {
@@ -173,7 +187,7 @@ mod tests {
         assert!(second == text);
         // Nobody reads: no more than a bound is kept, however much there is.
         let (reader, mut writer) = io::pipe().unwrap();
-        let waiting = Pipe::new(reader).unwrap();
+        let waiting = Pipe::new(reader, tempfile::tempfile().unwrap());
         thread::spawn(move || drop(writer.write_all(&[0; 8 << 20])));
         while waiting.state().length <= AHEAD {
             thread::yield_now();
@@ -184,5 +198,14 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         pipe.copy(writer);
+    }
+
+    #[test]
+    fn where_there_are_no_temporary_files_the_input_is_kept_beside_the_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        let beside = folder.path().join("new");
+        let kept = in_folders(&folder.path().join("none"), &beside).unwrap();
+        write_at(&kept, b"text", 0).unwrap();
+        assert!(beside.is_dir() && std::fs::read_dir(&beside).unwrap().next().is_none());
     }
 }

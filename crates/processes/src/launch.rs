@@ -89,6 +89,14 @@ pub struct Ended {
 /// Signals that ask for the end.
 const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
+/// The signal that has asked for the end since these signals were claimed or asked about, if one has. It forgets all of them.
+pub fn asked_to_end(signals: &mut SignalsInfo<WithOrigin>) -> Option<i32> {
+    signals
+        .pending()
+        .map(|origin| origin.signal)
+        .fold(None, |asked, signal| asked.or(ASKING.contains(&signal).then_some(signal)))
+}
+
 /// Waits for the child. What a process has sent to us is sent on; what a terminal sends, the child gets from it as well.
 ///
 /// # Errors
@@ -149,5 +157,21 @@ mod tests {
         let both = tool_options(Some("-Xmx1g".into()), OsStr::new("-agentpath:it's")).unwrap();
         assert_eq!(both, "-Xmx1g \"-agentpath:it's\"");
         assert!(tool_options(None, OsStr::new("'\"")).is_err());
+    }
+
+    #[test]
+    fn a_signal_that_came_while_nothing_ran_is_known_once() {
+        let mut signals = signals().unwrap();
+        let send = |signal| kill_process(rustix::process::getpid(), signal).unwrap();
+        let asked = |signals: &mut SignalsInfo<WithOrigin>| {
+            (0..100).find_map(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                asked_to_end(signals)
+            })
+        };
+        send(Signal::USR1);
+        assert_eq!(asked(&mut signals), None);
+        send(Signal::TERM);
+        assert_eq!((asked(&mut signals), asked(&mut signals)), (Some(SIGTERM), None));
     }
 }

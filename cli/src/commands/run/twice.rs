@@ -52,7 +52,7 @@ impl First {
         let processes = temporary_file(directory.path()).context("a file for the ids of processes")?;
         let (mut command, is_java) = command(words, &argument, no_children)?;
         command.env(PROCESSES, processes.path()).stdout(Stdio::null());
-        let mut input = KeptInput::new()?;
+        let mut input = KeptInput::new(beside)?;
         command.stdin(input.stdio()?);
         talk.note(format_args!(
             "first run: nothing is rewritten, stacks are sampled; its output is left out"
@@ -95,7 +95,11 @@ impl First {
                 self.code
             ));
         }
-        for (counts, stacks) in pairs(&self.profiles, profiles) {
+        let (pairs, unreadable) = pairs(&self.profiles, profiles);
+        for error in unreadable {
+            talk.warn(format_args!("{:#}", anyhow::Error::from(error)));
+        }
+        for (counts, stacks) in pairs {
             let path = counts.display();
             let Some(stacks) = stacks else {
                 talk.warn(format_args!(

@@ -1,7 +1,11 @@
 //! Frames of stacks by what a recording has of them.
 
+use std::collections::HashSet;
+
 use crate::hash::HashMap;
 use instrument_names::id_map::{IdMap, MAX_ID, MethodInfo, gz};
+use instrument_names::pattern::Pattern;
+use instrument_names::selection::Selection;
 use instrument_trace::Profile;
 
 /// The class of rows of stacks that are no methods, such as walks that failed.
@@ -34,10 +38,14 @@ impl Frames {
     /// `copy`: of the runtime, whose methods the recording has.
     pub(super) fn new(recorded: &Profile, copy: u32, sampled: &Profile) -> Frames {
         let mut known: HashMap<Named, Frame> = HashMap::default();
-        let mut last = 0;
+        let (mut last, mut classes) = (0, HashSet::new());
+        let rules = Rules::of(recorded);
         for entry in maps(recorded, Some(copy)).iter().flat_map(IdMap::iter) {
             let (method, id) = (entry.method, entry.id);
             last = last.max(id);
+            if !method.is_library_call() {
+                classes.insert(entry.class.to_vec());
+            }
             let key = (entry.class.to_vec(), method.name.to_vec(), method.descriptor.to_vec());
             // A method that was rewritten is recorded wherever it is called.
             if method.is_library_call() {
@@ -50,12 +58,16 @@ impl Frames {
         let mut by_id = HashMap::default();
         for entry in maps(sampled, None).iter().flat_map(IdMap::iter) {
             let MethodInfo { name, descriptor, .. } = entry.method;
-            let frame = if entry.class == NO_METHOD {
-                let id = new.begin_class(NO_METHOD, None).and_then(|class| new.assign(class, &entry.method));
-                id.map_or(Frame::None, Frame::Method)
-            } else {
-                let key = (entry.class.to_vec(), name.to_vec(), descriptor.to_vec());
-                known.get(&key).copied().unwrap_or(Frame::None)
+            let key = (entry.class.to_vec(), name.to_vec(), descriptor.to_vec());
+            let is_new = || !classes.contains(entry.class) && rules.record(entry.class, &entry.method);
+            let frame = match known.get(&key) {
+                Some(frame) => *frame,
+                None if entry.class == NO_METHOD || is_new() => {
+                    let id =
+                        new.begin_class(entry.class, None).and_then(|class| new.assign(class, &entry.method));
+                    id.map_or(Frame::None, Frame::Method)
+                }
+                None => Frame::None,
             };
             by_id.insert(entry.id, frame);
         }
@@ -74,6 +86,63 @@ impl Frames {
         (!self.new.is_empty()).then_some(text)
     }
 }
+
+/// What a recording has of classes, as far as names tell it.
+struct Rules {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+    /// Which classes are recorded is not told by names alone.
+    are_others: bool,
+}
+
+impl Rules {
+    fn of(recorded: &Profile) -> Rules {
+        let line = recorded.copies.values().find_map(|copy| copy.properties.get("selection"));
+        let selection = line.map(|line| Selection::parse(line));
+        let values = |key: &str| -> Vec<String> {
+            selection.iter().flat_map(|selection| selection.values(key)).map(str::to_owned).collect()
+        };
+        let patterns =
+            |key: &str| values(key).iter().flat_map(|text| Pattern::list(text)).flatten().collect();
+        Rules {
+            include: patterns("include"),
+            exclude: patterns("exclude"),
+            are_others: selection.is_none() || !values("subclasses-of").is_empty(),
+        }
+    }
+
+    /// Whether a method of a class that was not loaded would be recorded. Native methods have no probes, and what the JDK makes while the program runs has no name
+    /// that anybody gave it.
+    fn record(&self, class: &[u8], method: &MethodInfo<'_>) -> bool {
+        const NATIVE: u32 = 0x100;
+        let matches = |patterns: &[Pattern]| {
+            patterns.iter().any(|pattern| pattern.matches(class, method.name, method.descriptor))
+        };
+        let is_generated = [&b"$$Lambda"[..], b"$Proxy", b"$$TypeSwitch"]
+            .iter()
+            .any(|part| class.windows(part.len()).any(|window| window == *part));
+        let is_included = match self.include.is_empty() {
+            true => !NOT_RECORDED.iter().any(|prefix| class.starts_with(prefix)),
+            false => matches(&self.include),
+        };
+        let can_be = !self.are_others && !is_generated && method.flags & NATIVE == 0;
+        can_be && is_included && !matches(&self.exclude)
+    }
+}
+
+/// Classes that are recorded only if somebody asks for them: those of the JDK, the recorder's, and the launcher of Spring Boot.
+const NOT_RECORDED: [&[u8]; 10] = [
+    b"java/",
+    b"javax/",
+    b"jdk/",
+    b"sun/",
+    b"com/sun/",
+    b"org/w3c/dom/",
+    b"org/xml/sax/",
+    b"org/ietf/jgss/",
+    b"instrument/runtime/",
+    b"org/springframework/boot/loader/",
+];
 
 /// The id maps of a profile. What cannot be read has no names, as in every report.
 fn maps(profile: &Profile, copy: Option<u32>) -> Vec<IdMap> {
