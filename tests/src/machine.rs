@@ -110,19 +110,20 @@ impl Jdk {
         read_release(&self.home)
     }
 
-    /// A call of one of its tools.
+    /// A call of one of its tools. The `javac` of the default kit is that of the server which `tests/run` has started, if it has.
     pub fn tool(&self, name: &str) -> Command {
+        let is_served = || {
+            std::env::var_os("INSTRUMENT_TEST_COMPILER").is_some()
+                && Jdk::default_kit().is_ok_and(|default| default.home == self.home)
+        };
+        if name == "javac" && is_served() {
+            return Command::new(root().join("tests/javac"));
+        }
         let mut command = Command::new(self.home.join("bin").join(name));
         // What a user's shell sets must not change what a test sees.
         command.env_remove("JAVA_TOOL_OPTIONS").env_remove("_JAVA_OPTIONS").env_remove("CLASSPATH");
         if name != "java" {
             command.args(SHORT_RUN.map(|flag| format!("-J{flag}")));
-        }
-        // What `tests/run` has made of the default kit's; a virtual machine leaves an archive that is not its own.
-        if let ("javac", Some(archive)) = (name, std::env::var_os("INSTRUMENT_TEST_JAVAC_ARCHIVE")) {
-            let is_default = Jdk::default_kit().is_ok_and(|default| default.home == self.home);
-            command
-                .args(is_default.then(|| format!("-J-XX:SharedArchiveFile={}", archive.to_string_lossy())));
         }
         command
     }

@@ -102,7 +102,9 @@ fn sources() -> PathBuf {
 
 /// Compiles the runtime into a directory.
 pub(crate) fn build(out: &Path) {
-    let output = Command::new(sources().join("build.sh")).arg(out).output().unwrap();
+    let javac = Jdk::default_kit().unwrap().tool("javac");
+    let output =
+        Command::new(sources().join("build.sh")).arg(out).env("JAVAC", javac.get_program()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -121,8 +123,8 @@ pub(crate) fn classes() -> PathBuf {
             "Inside.java",
         ]
         .map(|f| sources().join("test").join(f));
-        let output =
-            Command::new("javac").arg("-cp").arg(dir).arg("-d").arg(dir).args(tests).output().unwrap();
+        let mut javac = Jdk::default_kit()?.tool("javac");
+        let output = javac.arg("-cp").arg(dir).arg("-d").arg(dir).args(tests).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     })
@@ -133,7 +135,7 @@ fn scripted() -> PathBuf {
     shared::folder("scripted-runtime", |dir| {
         build(dir);
         let scripted = sources().join("test/scripted");
-        let mut javac = Command::new("javac");
+        let mut javac = Jdk::default_kit()?.tool("javac");
         javac.arg("-cp").arg(dir).arg("-d").arg(dir);
         // In the place of the runtime's own clocks.
         javac.args(["Clock.java", "CpuClock.java", "Timed.java"].map(|file| scripted.join(file)));
