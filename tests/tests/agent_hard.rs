@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
 use instrument_tests::corpus::Corpus;
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::{Jdk, Run, join, root};
 use instrument_tests::subject;
 
@@ -106,12 +106,15 @@ fn virtual_machines_of_every_kind() -> Result<()> {
         &["-Xint"][..],
         &["-Xverify:all", "-Xcheck:jni"],
         &["-XX:-UseCompressedOops", "-XX:+UseSerialGC"],
-        &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC"],
+        &["-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC", BOTH_COMPILERS],
         &["-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-Xss256k"],
         &["-XX:StartFlightRecording=filename=recording.jfr", "-Xlog:disable"],
     ];
     let of_some = machines.iter().map(|jre| {
-        (jre.clone(), if jre.version <= 17 { &["-Djava.security.manager"][..] } else { &["-Xcomp"] })
+        (
+            jre.clone(),
+            if jre.version <= 17 { &["-Djava.security.manager"][..] } else { &["-Xcomp", BOTH_COMPILERS] },
+        )
     });
     for (jre, flags) in jre::each(&machines, &of_all).into_iter().chain(of_some) {
         let words = [flags, &["-cp", &path, "Program"]].concat();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject::{self, entries_of};
@@ -394,7 +394,7 @@ fn the_recorder_of_another_version_is_left_alone() -> Result<()> {
 #[test]
 fn recordings_follow_each_other_under_load() -> Result<()> {
     for jre in jre::all()? {
-        let mut program = start(&jre, &[], 3)?;
+        let mut program = start(&jre, &[BOTH_COMPILERS], 3)?;
         let mut files = usize::MAX;
         for round in 0..20u64 {
             let case = format!("Java {}, round {round}", jre.version);

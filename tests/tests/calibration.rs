@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::runtime_support::{Jvm, Run, for_each_clock, jvms};
 use anyhow::{Result, ensure};
 use instrument_tests::agent::{self, finish};
-use instrument_tests::jre;
+use instrument_tests::jre::{self, BOTH_COMPILERS};
 use instrument_tests::machine::{Jdk, LONGEST_RUN, Run as _};
 use instrument_tests::resident;
 use instrument_tests::subject;
@@ -20,7 +20,7 @@ use instrument_trace::{Calibration, Profile};
 const CALLS: u64 = 200_000;
 
 fn tiny(jvm: &Jvm, how: &str, flags: &[&str]) -> Profile {
-    let flags = [&["-Dinstrument.timing=all"], flags].concat();
+    let flags = [&["-Dinstrument.timing=all", BOTH_COMPILERS], flags].concat();
     Run::new(jvm, &["tiny", &CALLS.to_string(), how]).class("Modes").jvm_args(&flags).ok().profile()
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::{Jdk, Run};
 use instrument_tests::subject;
 use instrument_trace::{Object, Profile};
@@ -167,7 +167,7 @@ fn every_object_is_counted_once() -> Result<()> {
 
 #[test]
 fn every_object_has_one_biography() -> Result<()> {
-    let ways = [&["-Xcheck:jni"][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]];
+    let ways = [&["-Xcheck:jni", BOTH_COMPILERS][..], &["-Xint", "-XX:+UseSerialGC"], &["-Xcomp"]];
     for (jre, flags) in jre::each(&jre::all()?, &ways) {
         let case = format!("Java {}, {flags:?}", jre.version);
         let outcome = heap_silently(&jre, "heap=objects,calibrate=off", flags, &case)?;

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use instrument_names::id_map::{IdMap, gz};
 use instrument_rewriter::class_file::mutf8;
 use instrument_tests::agent::{self, Outcome, option, run};
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::{Jdk, Run, root};
 use instrument_trace::{Profile, Thread};
 use std::collections::{BTreeMap, HashMap};
@@ -27,7 +27,7 @@ pub(crate) fn class_path() -> String {
 
 fn phases(jre: &Jre, flags: &[&str], options: &str, scenario: &str) -> Result<Outcome> {
     let (agent, classes) = (option(&format!("timing=samples,{options}"))?, class_path());
-    let arguments = [flags, &[&agent, "-cp", &classes, "Phases", scenario]].concat();
+    let arguments = [&[BOTH_COMPILERS], flags, &[&agent, "-cp", &classes, "Phases", scenario]].concat();
     let outcome = run(jre, &arguments)?;
     ensure!(outcome.code == Some(0), "{}", outcome.stderr);
     Ok(outcome)
@@ -270,7 +270,14 @@ fn a_signal_that_was_taken_and_given_back_leaves_no_times() -> Result<()> {
 fn a_program_that_is_killed_loses_the_time_of_one_sample() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut java = jre::newest()?.java();
-    java.args([&option("timing=samples,out=killed.iprof")?, "-cp", &class_path(), "Phases", "endless"]);
+    java.args([
+        BOTH_COMPILERS,
+        &option("timing=samples,out=killed.iprof")?,
+        "-cp",
+        &class_path(),
+        "Phases",
+        "endless",
+    ]);
     let mut child = java.current_dir(folder.path()).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;

@@ -3,7 +3,7 @@
 use crate::samples::{agrees_within, class_path, profile, samples, weight};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome};
-use instrument_tests::jre::{self, Jre};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::{shared, subject};
 use instrument_trace::SampleSource;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn rewritten() -> PathBuf {
 }
 
 fn phases(mut java: Command, flags: &[&str], scenario: &str) -> Result<Outcome> {
-    java.args(flags).arg("-cp").arg(rewritten()).args(["Phases", scenario]);
+    java.arg(BOTH_COMPILERS).args(flags).arg("-cp").arg(rewritten()).args(["Phases", scenario]);
     let outcome = agent::finish(java)?;
     ensure!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{}", outcome.stderr);
     Ok(outcome)

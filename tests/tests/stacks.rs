@@ -4,7 +4,7 @@
 use crate::samples::{agrees, names, profile, samples, weight};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
-use instrument_tests::jre::{self, Jre, each};
+use instrument_tests::jre::{self, BOTH_COMPILERS, Jre, each};
 use instrument_tests::machine::Jdk;
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject;
@@ -29,7 +29,7 @@ fn class_path() -> String {
 
 fn sampled(jre: &Jre, flags: &[&str], options: &str, program: &[&str]) -> Result<Outcome> {
     let (agent, classes) = (option(&format!("record=samples,{options}"))?, class_path());
-    let outcome = run(jre, &[flags, &[&agent, "-cp", &classes], program].concat())?;
+    let outcome = run(jre, &[&[BOTH_COMPILERS], flags, &[&agent, "-cp", &classes], program].concat())?;
     ensure!(outcome.code == Some(0), "{}: {}", outcome.stdout, outcome.stderr);
     Ok(outcome)
 }
@@ -132,7 +132,14 @@ fn an_include_pattern_leaves_its_frames_and_charges_them_with_what_they_called()
 fn a_program_that_is_killed_keeps_its_stacks() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut java = jre::newest()?.java();
-    java.args([&option("record=samples,out=killed.iprof")?, "-cp", &class_path(), "Phases", "endless"]);
+    java.args([
+        BOTH_COMPILERS,
+        &option("record=samples,out=killed.iprof")?,
+        "-cp",
+        &class_path(),
+        "Phases",
+        "endless",
+    ]);
     let mut child = java.current_dir(folder.path()).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
     BufReader::new(child.stdout.take().context("its output")?).read_line(&mut line)?;

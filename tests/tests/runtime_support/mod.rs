@@ -28,8 +28,6 @@ pub(crate) struct Jvm {
     /// `instrument.record`; `None`: not said.
     pub(crate) record: Option<&'static str>,
     pub(crate) agent: bool,
-    /// It has one compiler, as older machines have in a usual run ([`instrument_tests::jre::Jre::java`]).
-    is_brief: bool,
 }
 
 impl Jvm {
@@ -47,14 +45,8 @@ impl Jvm {
 pub(crate) fn jvms() -> Vec<Jvm> {
     let default = Jdk::default_kit().unwrap();
     let newer = Jdk::at_least(default.version + 1).unwrap();
-    let newest = newer.as_ref().unwrap_or(default).version;
-    let jvm = |kit: &Jdk| Jvm {
-        java: kit.home.join("bin/java"),
-        version: kit.version,
-        record: None,
-        agent: false,
-        is_brief: kit.version != newest && !Corpus::full(),
-    };
+    let jvm =
+        |kit: &Jdk| Jvm { java: kit.home.join("bin/java"), version: kit.version, record: None, agent: false };
     std::iter::once(default).chain(&newer).map(jvm).collect()
 }
 
@@ -175,7 +167,8 @@ impl Run {
         let (stdout, stderr) = (String::new(), String::new());
         let mut flags: Vec<String> =
             jvm.record.iter().map(|record| format!("-Dinstrument.record={record}")).collect();
-        if jvm.is_brief {
+        // As `Jre::java` has it.
+        if !Corpus::full() {
             flags.push("-XX:TieredStopAtLevel=1".to_owned());
         }
         if jvm.agent {
