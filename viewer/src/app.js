@@ -106,7 +106,13 @@ class App {
   /** A figure of a context, marked where it cannot be told from nothing. */
   figure(resource, node, isTotal) {
     const value = (isTotal ? this.profile.total(resource) : this.profile.base(resource))[node];
-    return `${this.profile.isHidden(resource, node, isTotal) ? "~" : ""}${quantity(value, this.profile.resources[resource].unit)}`;
+    return `${this.profile.isHidden(resource, node, isTotal) ? "~" : ""}${this.amount(value, resource)}`;
+  }
+
+  /** A figure of a resource; of samples, what none of them met is less than a bound, and not nothing. */
+  amount(value, resource) {
+    const { unit, unmet } = this.profile.resources[resource];
+    return value === 0 && unmet > 0 ? `< ${quantity(unmet, unit)}` : quantity(value, unit);
   }
 
   /** What it may be off by. */

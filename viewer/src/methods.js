@@ -75,7 +75,7 @@ class MethodsView {
     row.append(nameCell(profile.labels[i]));
     if (profile.sides) row.append(...comparedCells(profile.sides, unit, (r, isTotal) => profile.sides.function(r, i, isTotal), resource));
     else {
-      const figure = (part) => figureCell(`${this.app.mark(f, resource, part)}${quantity(f[part]?.[resource] ?? 0, unit)}`, errorOf(f[`${part}_error`]?.[resource], f[part]?.[resource], unit));
+      const figure = (part) => figureCell(`${this.app.mark(f, resource, part)}${this.app.amount(f[part]?.[resource] ?? 0, resource)}`, errorOf(f[`${part}_error`]?.[resource], f[part]?.[resource], unit));
       row.append(cell(this.app.callsOf(f)), figure("base"), cell(percent(f.base?.[resource] ?? 0, profile.header.total[resource]), "share"), figure("cum"), cell(count(f.contexts)));
     }
     row.onclick = () => this.state.go({ selected: this.app.largest(i) }, true);

@@ -59,12 +59,12 @@ function drawNode(app) {
     const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
     if (i !== resource && self === 0 && total === 0) return;
     if (i !== resource) {
-      field(r.name, `${quantity(self, r.unit)} self, ${quantity(total, r.unit)} total`, `resource-${r.name}`);
+      field(r.name, `${app.amount(self, i)} self, ${app.amount(total, i)} total`, `resource-${r.name}`);
       return;
     }
     field(`${r.name}, self`, `${app.figure(i, node, false)}${error(false)}`, "self");
     field(`${r.name}, total`, `${app.figure(i, node, true)}${error(true)}`, "total");
-    if (profile.calls[node] > 0) field("total per call", quantity(Math.round(total / profile.calls[node]), r.unit), "per-call");
+    if (profile.calls[node] > 0 && (total > 0 || !r.unmet)) field("total per call", quantity(Math.round(total / profile.calls[node]), r.unit), "per-call");
     field("share of the root", `${percent(total, profile.total(i)[0])} %`, "share");
   });
   if (isMethod) {

@@ -45,7 +45,7 @@ class SummaryView {
   methods() {
     const { app, overview } = this;
     const { profile, resource } = app.state;
-    const { unit, name } = profile.resources[resource];
+    const { unit, name, unmet } = profile.resources[resource];
     const waiting = profile.resources.findIndex((of) => of.name === name.replace("running", "waiting"));
     const rows = overview?.methods.length ? overview.methods : profile.functions.map((f, i) => [i, f.base]).filter(([i]) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0).sort((a, b) => b[1][resource] - a[1][resource]);
     const table = element("table", { id: "hot" }, element("tr", {}, ...["method", "calls", `${name}, self`, "%", "per call"].map((text) => element("th", {}, text))));
@@ -56,8 +56,8 @@ class SummaryView {
       go.onclick = () => app.state.go({ selected: app.largest(i), view: "tree" });
       // A call takes what it waits, too.
       const whole = f.cum[resource] + (/^running/.test(name) && waiting >= 0 ? f.cum[waiting] : 0);
-      const each = profile.isCounted && f.calls > 0 ? quantity(Math.round(whole / f.calls), unit) : "-";
-      const cells = [app.callsOf(f), quantity(sum[resource], unit), percent(sum[resource], profile.header.total[resource]), each];
+      const each = profile.isCounted && f.calls > 0 && (whole > 0 || !unmet) ? quantity(Math.round(whole / f.calls), unit) : "-";
+      const cells = [app.callsOf(f), app.amount(sum[resource], resource), percent(sum[resource], profile.header.total[resource]), each];
       table.append(element("tr", {}, element("td", { class: "name" }, go), ...cells.map((text) => element("td", {}, text))));
     }
     const what = overview?.own_is ? element("p", { class: "kind" }, `own code: ${overview.own_is}`) : "";

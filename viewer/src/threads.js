@@ -11,7 +11,7 @@ class ThreadsView {
     const figure = (r) => ({
       key: all[r].name,
       of: (row) => row.cum[r],
-      text: (row) => `${app.mark(row, r, "cum")}${quantity(row.cum[r], all[r].unit)}`,
+      text: (row) => `${app.mark(row, r, "cum")}${app.amount(row.cum[r], r)}`,
     });
     const parts = running >= 0 ? [running, waiting] : [];
     const shown = parts.includes(resource) ? parts : [...parts, resource];

@@ -144,6 +144,7 @@ impl Page {
             }
             json!({"runs": sides.runs, "pairs": sides.pairs, "verdicts": sides.functions})
         });
+        let nothing = vec![0.0; model.resources().len()];
         let header = json!({
             "format": 1,
             "about": about,
@@ -154,6 +155,10 @@ impl Page {
                 let mut row = json!({"name": resource.name, "unit": resource.unit});
                 if let Some(whole) = whole_of(model, &resource.name) {
                     row["error_of"] = json!(whole);
+                }
+                // What no sample met is less than this.
+                if let Some(bound) = Uncertainty::of(model, r).bound(&nothing) {
+                    row["unmet"] = json!(bound);
                 }
                 row
             }).collect::<Value>(),
@@ -513,6 +518,20 @@ mod tests {
         assert!(!columns.contains_key("waiting error") && !columns.contains_key("running error"));
         assert_eq!(page.header["resources"][0]["error_of"], Value::Null);
         assert_eq!(page.header["resources"][2]["error_of"], "wall");
+    }
+
+    #[test]
+    fn what_no_sample_met_has_a_bound() {
+        let resources = vec![resource("running"), resource("waiting"), resource("samples")];
+        let model = chain(resources, &[("a", &[0.0, 0.0, 0.0]), ("b", &[400.0, 0.0, 100.0])]);
+        let page = Page::new(&About::default(), &model, &HashMap::new(), 10).unwrap();
+        // 3.7 % of all, as Wilson has it for none of 100.
+        let bound = page.header["resources"][0]["unmet"].as_f64().unwrap();
+        assert!((bound / 400.0 - 0.037).abs() < 0.0005, "{bound}");
+        assert_eq!(page.header["resources"][1]["unmet"], Value::Null);
+        let timed = chain(vec![resource("running")], &[("a", &[0.0])]);
+        let page = Page::new(&About::default(), &timed, &HashMap::new(), 10).unwrap();
+        assert_eq!(page.header["resources"][0]["unmet"], Value::Null);
     }
 
     #[test]
