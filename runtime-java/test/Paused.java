@@ -208,6 +208,8 @@ public class Paused {
             final int number = i;
             threads[i] = new Thread(() -> {
                 Random random = new Random(number);
+                // The recording begins with the first call, which may take long: what was paused before is no part of it.
+                nested(0);
                 started.countDown();
                 while (!over) {
                     nested(random.nextInt(10));
