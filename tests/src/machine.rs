@@ -29,6 +29,11 @@ pub fn target() -> PathBuf {
     }
 }
 
+/// What the tests fetch, or make of what they fetched: `tests/run` keeps its size within a bound.
+pub fn cache() -> PathBuf {
+    target().join("cache")
+}
+
 /// A file of `tests/java`.
 pub fn java_source(name: &str) -> PathBuf {
     root().join("tests/java").join(name)

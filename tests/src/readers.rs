@@ -1,5 +1,5 @@
 //! Independent readers of the export formats: packages of npm and PyPI in pinned versions, fetched once into
-//! `target/readers`, and the scripts of `tests/readers` that put what they understood into one form.
+//! `target/cache/readers`, and the scripts of `tests/readers` that put what they understood into one form.
 //!
 //! As with the corpus, a fetch that fails is a failure.
 
@@ -164,7 +164,7 @@ pub fn node_packages() -> Result<PathBuf> {
 fn fetched(name: &str, packages: &[&str], install: impl Fn(&Path, &[&str]) -> Result<()>) -> Result<PathBuf> {
     // Tests run in parallel; only one of them may fetch.
     let _lock = shared::lock("readers")?;
-    let directory = machine::target().join("readers").join(name);
+    let directory = machine::cache().join("readers").join(name);
     let stamp = directory.join("installed");
     let wanted = packages.join("\n");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

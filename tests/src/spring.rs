@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
-use crate::machine::{Run, root, target};
+use crate::machine::{Run, cache, root};
 use crate::maven;
 
 /// How long start-up, an answer, or the shutdown may take on a loaded machine.
@@ -33,7 +33,7 @@ pub fn jar() -> Result<PathBuf> {
         content.update(fs::read(file.path())?);
     }
     let key: String = content.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let cache = target().join("spring");
+    let cache = cache().join("spring");
     let built = cache.join(key).join("service.jar");
     if built.is_file() {
         return Ok(built);
