@@ -102,11 +102,23 @@ module.exports = ({ open, file, tab }) => {
     // A call says what it is.
     await page.evaluate((row) => instrument.state.go({ lane: instrument.view.id(instrument.view.list[row]) }), main);
     await page.waitForTimeout(400);
-    const call = await page.evaluate(() => instrument.view.painted.find(({ call, w }) => call.calls === 1 && w > 20));
+    const call = await page.evaluate(() => { const found = instrument.view.painted.find(({ call, w }) => call.calls === 1 && w > 20); return found && { x: found.x, y: found.y, w: found.w, h: found.h, call: found.call }; });
     assert.ok(call, "a call that is seen");
     const box = await page.locator("#view canvas").first().boundingBox();
     await page.mouse.move(box.x + call.x + call.w / 2, box.y + call.y + call.h / 2);
     assert.match(await page.textContent("#tip"), /, from .* on, as measured/);
+    // Selected it has a time at which it was called, returned, and how long it took.
+    await page.mouse.click(box.x + call.x + call.w / 2, box.y + call.y + call.h / 2);
+    const fields = await page.locator("[data-field=call], [data-field=return], [data-field=call-total]").allTextContents();
+    const times = await page.evaluate(({ start, length }) => [start, start + length, length].map((ns) => quantity(ns, "ns")), call.call);
+    assert.deepStrictEqual(fields, times);
+    // A pinned row stays on top with all its levels, whichever is selected.
+    const last = await page.evaluate(() => instrument.view.order[instrument.view.order.length - 1]);
+    await page.evaluate((last) => instrument.state.go({ lane: instrument.view.id(instrument.view.list[last]) }), last);
+    await page.keyboard.press("k");
+    assert.strictEqual(await page.evaluate(() => instrument.view.order[0]), last);
+    assert.match(page.url(), /pinned=/);
+    await page.keyboard.press("k");
     const took = await page.evaluate(() => {
       const took = [];
       for (let i = 0; i < 50; i++) {

@@ -20,6 +20,7 @@ class App {
     }
     this.keys = new Keys(this);
     if (profile.header.about.is_live) this.live = new Live(this);
+    takeDropped(this);
     this.adopt(profile);
   }
 
@@ -31,13 +32,14 @@ class App {
     this.state.adopt(profile);
     this.finder.key = this.mapper.text = this.shown = undefined;
     usualColours.clear();
-    const { about, refusal } = profile.header;
+    const { about, refusal, overview } = profile.header;
     document.title = `${about.title} \u2013 instrument`;
     document.getElementById("title").textContent = about.title;
     document.getElementById("title").title = about.files.join(" ");
     const alert = document.getElementById("refusal");
-    alert.textContent = refusal || "";
-    alert.hidden = !refusal;
+    // What is wrong with the figures stands above every view.
+    alert.textContent = [refusal, ...(overview?.wrong ?? [])].filter(Boolean).join("\n");
+    alert.hidden = alert.textContent === "";
     document.body.classList.toggle("sides", profile.sides !== undefined);
     this.views = viewsOf(profile);
     this.tabs.show(this.views);
@@ -255,7 +257,7 @@ class App {
       this.showText(`${profile.label(node)}: ${sidesText(profile.sides.context(profile.sides.calls, node, false), "")} calls, ${name} ${sidesText(profile.sides.context(resource, node, true), unit)} total${known}`, event);
       return;
     }
-    const calls = profile.isCounted ? `${count(profile.calls[node])} calls, ` : "";
+    const calls = profile.isCounted ? `${count(profile.calls[node])} ${profile.header.occurrences}, ` : "";
     const share = profile.total(resource)[0] === 0 ? "" : ` (${percent(profile.total(resource)[node], profile.total(resource)[0])} %)`;
     this.showText(`${profile.label(node)}: ${calls}${name} ${this.figure(resource, node, false)} self, ${this.figure(resource, node, true)} total${share}`, event);
   }

@@ -8,8 +8,13 @@ const LIFE = 16;
 const THIN = 6;
 /** Levels of calls that are drawn in a row that is not selected. */
 const FEW = 4;
+/** Pixels of the mark before a name, which pins the row. */
+const PIN = 16;
 /** Narrower boxes have no name. */
 const NAMED = 20;
+
+/** Threads of the recorder itself. */
+const OWN_THREADS = ["instrument ctl"];
 
 /** A box of calls on the canvas. */
 class Drawn {
@@ -58,37 +63,50 @@ class LanesView extends IcicleView {
   /** The height of a row, and of each of its levels of calls. */
   lanes(at) {
     const row = this.list[at];
-    const isSelected = at === this.selectedRow;
-    const levels = Math.min(this.depth(row), isSelected ? 40 : FEW);
-    return { levels, level: isSelected ? LEVEL : THIN };
+    const isOpen = at === this.selectedRow || this.pinned.has(this.id(row));
+    const levels = Math.min(this.depth(row), isOpen ? 40 : FEW);
+    return { levels, level: isOpen ? LEVEL : THIN };
+  }
+
+  /** The rows as they stand below each other: pinned ones first, and none of the recorder's own threads. */
+  get order() {
+    if (this.orderOf === this.state.at.pinned) return this.inOrder;
+    this.orderOf = this.state.at.pinned;
+    this.pinned = new Set(namesOf(this.orderOf));
+    const all = this.list.map((_, at) => at).filter((at) => !OWN_THREADS.includes(this.list[at].thread));
+    const isPinned = (at) => this.pinned.has(this.id(this.list[at]));
+    this.inOrder = [...all.filter(isPinned), ...all.filter((at) => !isPinned(at))];
+    return this.inOrder;
   }
 
   /** Where rows begin, in pixels from the top of the first. */
   heights() {
-    const key = `${this.selectedRow}`;
+    const { order } = this;
+    const key = `${this.selectedRow} ${this.orderOf}`;
     if (this.layout?.key === key) return this.layout;
     let y = 0;
-    const tops = this.list.map((_, at) => {
-      const top = y;
+    const tops = new Map();
+    for (const at of order) {
       const { levels, level } = this.lanes(at);
+      const top = y;
       y += LIFE + levels * level + 6;
-      return top;
-    });
+      tops.set(at, { top, bottom: y });
+    }
     this.layout = { key, tops, total: y };
     return this.layout;
   }
 
   seen() {
-    const { tops, total } = this.heights();
-    const bottom = this.offset + (this.height ?? this.body.clientHeight) - AXIS;
-    const all = tops.map((top, at) => ({ at, top, y: AXIS + top - this.offset, bottom: tops[at + 1] ?? total }));
-    return all.filter((row) => row.bottom > this.offset && row.top < bottom);
+    const { tops } = this.heights();
+    const end = this.offset + (this.height ?? this.body.clientHeight) - AXIS;
+    const all = [...tops].map(([at, { top, bottom }]) => ({ at, top, y: AXIS + top - this.offset, bottom }));
+    return all.filter((row) => row.bottom > this.offset && row.top < end);
   }
 
   /** Scrolls to the selected row. */
   reveal() {
     const { tops } = this.heights();
-    const top = tops[this.selectedRow];
+    const top = tops.get(this.selectedRow)?.top;
     const room = this.body.clientHeight - AXIS;
     if (top === undefined || room < LIFE) return;
     if (top < this.offset) this.offset = top;
@@ -140,7 +158,8 @@ class LanesView extends IcicleView {
     this.axis(colour);
     const picture = this.boxes(this.list[this.selectedRow] ?? {});
     const hint = this.document.served || !picture ? "" : "; instrument view FILE shows shorter ones";
-    this.detail.textContent = picture ? `Here calls from ${quantity(picture.resolution_ns, "ns")} on are single boxes${hint}.` : "";
+    this.detail.textContent = picture ? `calls from ${quantity(picture.resolution_ns, "ns")} on are single boxes${hint}` : "";
+    this.detail.title = this.detail.textContent;
     if (!this.wasAsked) {
       this.wasAsked = true;
       this.refine();
@@ -180,12 +199,14 @@ class LanesView extends IcicleView {
     const row = this.list[at];
     const { levels, level } = this.lanes(at);
     const isSelected = at === this.selectedRow;
+    const isPinned = this.pinned.has(this.id(row));
     if (isSelected) {
       context.fillStyle = colour("select");
       context.fillRect(0, y - 2, this.width, LIFE + levels * level + 5);
     }
     const process = this.document.processes[row.process];
-    for (const [from, to] of process.collections) this.bar(from, to, y, LIFE - 4, "#8a6fc0", { name: "", wait: "collection", start: from, length: to - from });
+    // A thread that was not there was not stopped.
+    for (const [from, to] of process.collections) if (to > row.begin_ns && from < row.end_ns) this.bar(from, to, y, LIFE - 4, "#8a6fc0", { name: "", wait: "collection", start: from, length: to - from });
     // A life whose end was not seen fades.
     this.bar(row.begin_ns, row.end_ns, y + LIFE / 2 - 3, 3, row.ended ? colour("soft") : colour("rest"));
     for (const [from, to, kind, number] of row.waits) {
@@ -199,7 +220,8 @@ class LanesView extends IcicleView {
     context.fillStyle = isSelected ? colour("select") : colour("back");
     context.fillRect(0, y - 2, GUTTER - 6, LIFE + levels * level + 5);
     context.fillStyle = row.calls === null ? colour("soft") : colour("front");
-    context.fillText(middleCut(this.id(row), Math.floor((GUTTER - 22) / this.glyph)), 8, y + LIFE / 2 - 1);
+    context.fillText(isPinned ? "\u25be" : "\u25b8", 5, y + LIFE / 2 - 1);
+    context.fillText(middleCut(this.id(row), Math.floor((GUTTER - PIN - 14) / this.glyph)), PIN, y + LIFE / 2 - 1);
   }
 
   /** Boxes too narrow for a name are most of those of a large picture: they lie on whole pixels, and each colour is set once. */
@@ -246,11 +268,13 @@ class LanesView extends IcicleView {
   drawArrows(rows, colour) {
     const { context } = this;
     const tops = new Map(rows.map(({ at, y }) => [at, y]));
-    const bottom = (at) => (at < (rows[0]?.at ?? 0) ? 0 : this.height);
+    const all = this.heights().tops;
+    const first = all.get(rows[0]?.at)?.top ?? 0;
+    const bottom = (at) => (all.get(at).top < first ? 0 : this.height);
     context.lineWidth = 1;
     this.arrowsSeen = 0;
     for (const { from, at, to, until, isKnown, kind } of this.arrows) {
-      if (!tops.has(from) && !tops.has(to)) continue;
+      if (!all.has(from) || !all.has(to) || !tops.has(from) && !tops.has(to)) continue;
       const [x, end] = [this.x(at), this.x(until)];
       if (Math.max(x, end) < GUTTER || Math.min(x, end) > this.width) continue;
       // More of them are a blot.
@@ -287,5 +311,15 @@ class LanesView extends IcicleView {
       context.fillRect(x, AXIS, 1, this.height);
       context.fillRect(right - 1, AXIS, 1, this.height);
     }
+  }
+}
+
+/** Names of rows in the address. */
+function namesOf(text) {
+  try {
+    const names = JSON.parse(text || "[]");
+    return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+  } catch {
+    return [];
   }
 }

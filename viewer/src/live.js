@@ -48,9 +48,8 @@ class Live {
     try {
       const response = await fetch(`${location.pathname}${location.search}`);
       const text = await response.text();
-      const found = /<script id="document" type="text\/plain">([^<]*)<\/script>/.exec(text);
-      if (!response.ok || !found) throw new Error(response.ok ? "the page has no document" : text.slice(0, 200));
-      const profile = new Profile(await readDocument(found[1]));
+      if (!response.ok) throw new Error(text.slice(0, 200));
+      const profile = await profileOf(text);
       this.moment = moment;
       this.app.adopt(profile);
     } catch (error) {
@@ -58,4 +57,27 @@ class Live {
       this.update();
     }
   }
+}
+
+/** The profile of a page. */
+async function profileOf(page) {
+  const found = /<script id="document" type="text\/plain">([^<]*)<\/script>/.exec(page);
+  if (!found) throw new Error("it is no page of instrument view");
+  return new Profile(await readDocument(found[1]));
+}
+
+/** A page that is dropped on this one is shown instead. */
+function takeDropped(app) {
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (!file) return;
+    try {
+      app.adopt(await profileOf(await file.text()));
+      app.status(`shown: ${file.name}`);
+    } catch (error) {
+      app.status(`${file.name}: ${error.message}; instrument view FILE shows a profile`);
+    }
+  });
 }

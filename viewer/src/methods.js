@@ -24,7 +24,7 @@ class MethodsView {
   usual() {
     const { header } = this.state.profile;
     return [
-      { key: "calls", of: (f) => f.calls },
+      { key: "calls", label: header.occurrences, of: (f) => f.calls },
       { key: "self", of: (f, r) => f.base?.[r] ?? 0 },
       { key: "%", kind: "share", of: (f, r) => f.base?.[r] ?? 0 },
       { key: "total", of: (f, r) => f.cum?.[r] ?? 0 },
@@ -40,7 +40,7 @@ class MethodsView {
       { key, label, kind: "pair", of: (f, r, i) => found(resource ?? r, i, isTotal).after },
       { key: `${key} change`, label: "change", kind: "change", of: (f, r, i) => Math.abs(found(resource ?? r, i, isTotal).change) },
     ];
-    return [...pair("calls", "calls", false, sides.calls), ...pair("self", "self", false), ...pair("total", "total", true)];
+    return [...pair("calls", this.state.profile.header.occurrences, false, sides.calls), ...pair("self", "self", false), ...pair("total", "total", true)];
   }
 
   update() {

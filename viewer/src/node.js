@@ -54,7 +54,7 @@ function drawNode(app) {
     return;
   }
   heading("This context");
-  field("Calls", profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
+  field(profile.header.occurrences, profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
   profile.resources.forEach((r, i) => {
     const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
     if (i !== resource && self === 0 && total === 0) return;
@@ -76,8 +76,11 @@ function drawNode(app) {
     field("Average time", time(stats?.average), "method-average");
     field("Standard deviation", time(stats?.deviation), "method-deviation");
     heading("This call");
-    for (const [key, id] of [["Call time", "call"], ["Return time", "return"], ["Total time", "call-total"]]) {
-      field(key, element("span", { class: "unknown" }, "a tree has no single calls; --record trace has"), id);
+    const call = /^(\d+)-(\d+)$/.exec(state.at.call);
+    const why = profile.section("timeline")?.missing === null ? "select one in the Timeline" : "a tree has no single calls; --record trace has";
+    const [start, length] = call ? [Number(call[1]), Number(call[2])] : [];
+    for (const [key, id, value] of [["Call time", "call", start], ["Return time", "return", start + length], ["Total time", "call-total", length]]) {
+      field(key, call ? quantity(value, "ns") : element("span", { class: "unknown" }, why), id);
     }
   }
   if (f.contexts > 1) {

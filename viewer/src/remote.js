@@ -150,7 +150,7 @@ class RemoteView {
       bar.style.width = `${(100 * (end.ns ?? this.to - end.begin_ns)) / (this.to - this.from)}%`;
       lane.append(bar);
     }
-    row.append(name, lane, cell(text.time(span.made.ns)), cell(text.time(span.served?.ns)), cell(text.time(span.between_ns)));
+    row.append(name, lane, cell(text.time(span.made.ns)), cell(text.time(span.served?.ns)), betweenCell(span.between_ns));
     row.onclick = () => this.state.go({ row: `${this.calls.rows.indexOf(this.call)}.${index}` }, true);
     row.ondblclick = () => this.open(span.method);
   }
@@ -254,7 +254,7 @@ function serviceMap(view, choose) {
     if (isForward) group.append(drawn("path", { class: "mark", d: `M${tx},${y2}l-9,-5v10z` }));
     const [x, y] = isForward ? [(fx + boxWidth + tx) / 2, (y1 + y2) / 2 - 6] : [(fx + tx + boxWidth) / 2, Math.min(fy, ty) - 14];
     const time = link.made ? text.time(link.client_ns) : text.time(link.server_ns);
-    group.append(drawn("text", { x, y, "text-anchor": "middle" }, `${count(link.made || link.served)} \u00d7 ${time}${link.failed ? `, ${count(link.failed)} failed` : ""}`));
+    group.append(drawn("text", { x, y, "text-anchor": "middle" }, `${plural(link.made || link.served, "call")}, ${time} in all${link.failed ? `, ${count(link.failed)} failed` : ""}`));
     group.append(drawn("title", {}, `${view.arrow(link)}: ${count(link.made)} made, ${count(link.served)} served; client ${text.time(link.client_ns)}, server ${text.time(link.server_ns)}`));
     group.addEventListener("click", () => choose(link));
     group.addEventListener("keydown", (event) => event.key === "Enter" && (event.stopPropagation(), choose(link)));
@@ -266,4 +266,11 @@ function serviceMap(view, choose) {
     svg.append(drawn("g", {}, drawn("rect", { class: "box", x, y, width: boxWidth, height: boxHeight, rx: 5 }), drawn("text", { x: x + boxWidth / 2, y: y + 21, "text-anchor": "middle" }, middleCut(name, 26)), title));
   }
   return svg;
+}
+
+/** What passed between both ends. Two clocks may tell less than nothing. */
+function betweenCell(ns) {
+  const made = cell(ns < 0 ? "~0 ns" : text.time(ns));
+  if (ns < 0) made.title = `${quantity(ns, "ns")}: the clocks of both processes are not known more exactly`;
+  return made;
 }

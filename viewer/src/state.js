@@ -3,7 +3,7 @@
 
 const DEFAULTS = {
   view: "summary", resource: "", root: "root", selected: "root", sort: "", filter: "", part: "", row: "", refresh: "", lane: "", span: "", window: "", rules: "", isolate: "", code: "",
-  find: "", by: "method", order: "depth", from: "root", opened: "", chains: "", zoom: "", theme: "", side: "", mapper: "", pinned: "",
+  find: "", by: "method", order: "depth", from: "root", opened: "", chains: "", zoom: "", theme: "", side: "", mapper: "", pinned: "", call: "",
 };
 
 /** Opened contexts that the address has room for. */
@@ -70,7 +70,8 @@ class State {
   go(change, isSmall = false) {
     if ("root" in change) this.root = change.root;
     if ("selected" in change) this.selected = change.selected;
-    const text = { ...change, opened: this.openKeys() };
+    // Of another context it would be another call.
+    const text = { ...("selected" in change ? { call: "" } : {}), ...change, opened: this.openKeys() };
     if ("root" in change) text.root = this.profile.key(change.root);
     if ("selected" in change) text.selected = this.profile.key(change.selected);
     Object.assign(this.at, text);

@@ -9,6 +9,10 @@ const SERVED = 3;
 /** Where a sentence leads. */
 const LEADS = {
   waits: (app, of) => ({ view: "tree", resource: app.profile.resources.find(({ name }) => /^waiting/.test(name))?.name ?? "", selected: app.contextOf(of) ?? 0 }),
+  "N+1": (app, of) => ({ view: "statements", selected: app.contextOf(of) ?? 0 }),
+  statements: (app, of) => LEADS["N+1"](app, of),
+  requests: (app, of) => LEADS["N+1"](app, of),
+  files: (app, of) => LEADS["N+1"](app, of),
   locks: () => ({ view: "monitors" }),
   leaks: () => ({ view: "heap", part: "leaks" }),
   errors: (app, of) => ({ view: "tree", resource: "unwinds", selected: app.contextOf(of) ?? 0 }),
@@ -33,12 +37,11 @@ class SummaryView {
 
   parts() {
     const { app, overview } = this;
-    const wrong = (overview?.wrong ?? []).map((text) => element("p", { class: "wrong", role: "alert" }, text));
     const trust = overview ? [element("p", { id: "trust" }, element("b", {}, "Trust: "), overview.trust)] : [];
     const found = overview?.findings ?? [];
     const columns = element("div", { class: "columns" }, this.methods(), element("section", { id: "findings" }, ...this.findings(found), ...remoteMethods(app)));
     const flame = overview ? [new OwnFlame(app, this.body, overview).part] : [];
-    return [...wrong, tiles(app, overview), ...trust, ...flame, columns];
+    return [tiles(app, overview), ...trust, ...flame, columns];
   }
 
   /** The ten methods that took most: of own code where that is known. */

@@ -12,6 +12,7 @@ const VIEWS = [
   ["threads", "Threads", "", (app, place) => new ThreadsView(app, place)],
   ["heap", "Memory", "", (app, place) => new HeapView(app, place)],
   ["monitors", "Locks", "", (app, place) => new MonitorsView(app, place)],
+  ["statements", "Statements", "", (app, place) => new StatementsView(app, place)],
   ["remote", "Remote", "", (app, place) => new RemoteView(app, place)],
   ["timeline", "Timeline", "", (app, place) => new TimelineView(app, place)],
 ];
@@ -20,6 +21,7 @@ const VIEWS = [
 function viewsOf(profile) {
   return VIEWS.filter(([key]) => {
     if (["heap", "monitors", "remote", "timeline"].includes(key)) return profile.section(key) !== undefined;
+    if (key === "statements") return profile.header.overview?.values.length > 0;
     return !profile.sides || !["sandwich", "threads"].includes(key);
   });
 }

@@ -4,6 +4,8 @@
 
 /** The narrowest span, ns. */
 const NARROWEST = 20;
+/** Rows that are pinned. */
+const MOST_PINNED = 12;
 
 class TimelineView extends LanesView {
   constructor(app, parent) {
@@ -19,19 +21,30 @@ class TimelineView extends LanesView {
     this.tools.button("zoom-in", "+", "Zoom in (+)", () => this.zoom(0.5));
     this.tools.button("zoom-out", "\u2212", "Zoom out (\u2212)", () => this.zoom(2));
     this.tools.button("enclose", "Window: what is seen", "What the selected row did in the span that is seen (e)", () => this.enclose());
-    const kinds = [["call", "calls", "#8fb8de"], ["contended", "waits for a monitor", "#d1495b"], ["waiting", "Object.wait", "#e9a13b"], ["collection", "collections", "#8a6fc0"]];
-    for (const [name, words, colour] of kinds) {
+    this.pin = this.tools.button("pin", "Pin", "The selected row stays on top, with all its levels (k); a click on the mark before a name does the same", () => this.togglePin(this.selectedRow));
+    this.tools.body.classList.add("one");
+    for (const [name, words, colour] of this.kinds()) {
       const swatch = element("i", { class: "swatch", "data-kind": name });
       swatch.style.background = colour;
       this.tools.body.append(element("span", { class: "kind" }, swatch, words));
     }
-    this.tools.body.append(element("span", { class: "kind" }, "pale: several calls beside each other; drag: window; Shift and drag: move; wheel: scroll, with Ctrl zoom"));
     this.detail = element("span", { class: "kind", id: "timeline-detail" });
-    this.tools.body.append(this.detail);
-    const notes = this.notes();
-    if (notes.length) parent.insertBefore(element("div", { class: "tools kind", id: "timeline-notes" }, notes.join(" ")), this.body);
+    const notes = this.notes().join(" ");
+    this.tools.body.append(element("span", { class: "kind", id: "timeline-notes", title: notes }, notes), this.detail);
     this.pane = new WindowPane(app, parent);
     this.read();
+  }
+
+  /** What there is to see, and in which colour. */
+  kinds() {
+    const { rows, processes } = this.document;
+    const has = (is) => rows.some((row) => row.waits.some(([, , kind]) => is(kind)));
+    return [
+      ["call", "calls", "#8fb8de", rows.some((row) => row.calls)],
+      ["contended", "waits for a monitor", "#d1495b", has((kind) => kind % 2 === 1)],
+      ["waiting", "Object.wait", "#e9a13b", has((kind) => kind % 2 === 0)],
+      ["collection", "collections", "#8a6fc0", processes.some(({ collections }) => collections.length)],
+    ].filter(([, , , isThere]) => isThere);
   }
 
   /** What is missing, and what is not known. */
@@ -78,6 +91,17 @@ class TimelineView extends LanesView {
     return known >= 0 ? known : Math.max(0, this.list.findIndex((row) => row.calls !== null));
   }
 
+  /** A row on top with all its levels, or in its place again. */
+  togglePin(at) {
+    const row = this.list[at];
+    if (!row) return;
+    const name = this.id(row);
+    const names = namesOf(this.state.at.pinned);
+    const others = names.filter((of) => of !== name);
+    const pinned = others.length < names.length ? others : [...names, name].slice(-MOST_PINNED);
+    this.state.go({ pinned: pinned.length ? JSON.stringify(pinned) : "", lane: name }, true);
+  }
+
   /** Takes the span from the address. */
   read() {
     const [from, to] = range(this.state.at.span, this.end) ?? [0, this.end];
@@ -89,6 +113,7 @@ class TimelineView extends LanesView {
   update() {
     if (this.known !== this.state.at.span) this.read();
     const row = this.list[this.selectedRow];
+    this.pin.setAttribute("aria-pressed", String(row !== undefined && namesOf(this.state.at.pinned).includes(this.id(row))));
     const window = range(this.state.at.window, this.end);
     if (window && row?.calls !== null && row) this.ask(row, window);
     else {
@@ -250,9 +275,13 @@ class TimelineView extends LanesView {
 
   click(event, row) {
     if (row === undefined) return;
+    if (event.offsetX < PIN) {
+      this.togglePin(row);
+      return;
+    }
     const box = this.boxAt(event);
     const context = box && this.app.contextOf(box.name);
-    this.state.go({ lane: this.id(this.list[row]), ...(context === undefined ? {} : { selected: context }) }, true);
+    this.state.go({ lane: this.id(this.list[row]), ...(context === undefined ? {} : { selected: context, call: box.calls === 1 ? `${box.start}-${box.length}` : "" }) }, true);
   }
 
   scrollBy(pixels) {
@@ -266,7 +295,8 @@ class TimelineView extends LanesView {
   step(how) {
     const by = { callee: 1, caller: -1 }[how];
     if (by) {
-      const at = Math.min(this.list.length - 1, Math.max(0, this.selectedRow + by));
+      const { order } = this;
+      const at = order[Math.min(order.length - 1, Math.max(0, order.indexOf(this.selectedRow) + by))];
       if (this.list[at]) this.state.go({ lane: this.id(this.list[at]) }, true);
       this.app.status(this.list[at] ? this.life(this.list[at]) : "");
       return;

@@ -7,7 +7,7 @@ class TreeView {
     this.state = app.state;
     this.tools = new Toolbar(app, parent, ["drawn-as", "open-level", "close-all", "chains", "up", "reset", "root-here"]);
     const { name } = this.state.profile.resources[this.state.resource];
-    const columns = this.state.profile.sides ? SIDE_COLUMNS : [["calls"], ["self"], ["total"], ["%", "share"]];
+    const columns = this.state.profile.sides ? SIDE_COLUMNS : [[this.state.profile.header.occurrences], ["self"], ["total"], ["%", "share"]];
     this.rows = new Rows(parent, (row, index) => this.fill(row, index), "Tree of contexts", [[`context, ${name}`, "name"], ...columns], "treegrid");
   }
 

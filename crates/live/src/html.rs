@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 const FRAME: &str = include_str!("../../../viewer/index.html");
 const STYLE: &str = include_str!("../../../viewer/style.css");
 /// In an order in which each finds what it uses.
-const SCRIPTS: [&str; 34] = [
+const SCRIPTS: [&str; 35] = [
     include_str!("../../../viewer/src/figures.js"),
     include_str!("../../../viewer/src/names.js"),
     include_str!("../../../viewer/src/profile.js"),
@@ -31,6 +31,7 @@ const SCRIPTS: [&str; 34] = [
     include_str!("../../../viewer/src/threads.js"),
     include_str!("../../../viewer/src/heap.js"),
     include_str!("../../../viewer/src/monitors.js"),
+    include_str!("../../../viewer/src/statements.js"),
     include_str!("../../../viewer/src/remote.js"),
     include_str!("../../../viewer/src/window.js"),
     include_str!("../../../viewer/src/lanes.js"),

@@ -1,8 +1,8 @@
 //! The server: one page on the loopback address, for whoever knows its address.
 //!
 //! A page of a stranger in the same browser can send requests to any port of this machine, and with a name of its own that resolves to the
-//! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be the address that was
-//! printed, and a request that says that another origin made it is refused.
+//! loopback address (DNS rebinding) it could even read the answer. So the path has a secret word, the `Host` has to be a loopback name or
+//! address (of any port: a tunnel has its own), and a request that says that another origin made it is refused.
 
 use crate::connections;
 use crate::moments::Moments;
@@ -49,8 +49,6 @@ pub struct Server {
 struct Page {
     server: Server,
     listener: Arc<dyn Listener + Send + Sync>,
-    /// `127.0.0.1:PORT`.
-    host: String,
     path: String,
     made: Mutex<Made>,
     moments: Mutex<Moments>,
@@ -121,7 +119,7 @@ pub fn serve(
         let path = format!("/{secret}/");
         announce(&format!("http://{host}{path}"))?;
         let (made, moments) = (Mutex::new(made), Mutex::default());
-        let page = Page { server, listener, host, path, made, moments };
+        let page = Page { server, listener, path, made, moments };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
         tokio::spawn(connections::serve(socket, router, connections::MOST, connections::TO_ASK));
         if tokio::signal::ctrl_c().await.is_err() {
@@ -133,7 +131,7 @@ pub fn serve(
 }
 
 async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
-    if let Err(refusal) = admitted(&page.host, &page.path, &request) {
+    if let Err(refusal) = admitted(&page.path, &request) {
         return refusal.into_response();
     }
     let asks = Asks::parse(request.uri().query().unwrap_or_default());
@@ -158,11 +156,16 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
 }
 
 /// Whether a request comes from somebody who knows the address.
-fn admitted(host: &str, path: &str, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+fn admitted(path: &str, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let text = |name| request.headers().get(name).map(HeaderValue::as_bytes);
-    if text(header::HOST) != Some(host.as_bytes()) {
-        return Err((StatusCode::MISDIRECTED_REQUEST, "the name of the host is not this server's\n"));
-    }
+    let host =
+        text(header::HOST).and_then(|host| std::str::from_utf8(host).ok()).filter(|host| is_loopback(host));
+    let Some(host) = host else {
+        return Err((
+            StatusCode::MISDIRECTED_REQUEST,
+            "the name of the host is not one of this machine's own\n",
+        ));
+    };
     let origin = format!("http://{host}");
     if text(header::ORIGIN).is_some_and(|given| given != origin.as_bytes()) {
         return Err((StatusCode::FORBIDDEN, "requests of other pages are refused\n"));
@@ -174,6 +177,18 @@ fn admitted(host: &str, path: &str, request: &Request) -> Result<(), (StatusCode
         return Err((StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n"));
     }
     Ok(())
+}
+
+/// Whether a `Host` names this machine by itself, whatever the port: a tunnel has another one. A name that only resolves to the loopback
+/// address may be a stranger's.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || address.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 fn headers(is_page: bool) -> HeaderMap {
@@ -328,11 +343,26 @@ mod tests {
                 request = request.header(*name, *value);
             }
             let request = request.body(Body::empty()).unwrap();
-            admitted("127.0.0.1:4711", "/secret/", &request).map_err(|(status, _)| status.as_u16())
+            admitted("/secret/", &request).map_err(|(status, _)| status.as_u16())
         };
         let own = ("host", "127.0.0.1:4711");
         assert_eq!(ask("GET", "/secret/", &[own]), Ok(()));
         assert_eq!(ask("HEAD", "/secret/", &[own, ("origin", "http://127.0.0.1:4711")]), Ok(()));
+        // A tunnel has a port of its own.
+        for host in ["localhost:8080", "LOCALHOST", "127.0.0.1", "[::1]:9000", "127.9.9.9:1"] {
+            let origin = format!("http://{host}");
+            assert_eq!(ask("GET", "/secret/", &[("host", host), ("origin", &origin)]), Ok(()), "{host}");
+            assert_eq!(ask("GET", "/", &[("host", host)]), Err(404), "{host}");
+        }
+        for host in
+            ["localhost.evil.example", "127.0.0.1.evil.example:4711", "evil@127.0.0.1", "10.0.0.1:4711", ""]
+        {
+            assert_eq!(ask("GET", "/secret/", &[("host", host)]), Err(421), "{host}");
+        }
+        assert_eq!(
+            ask("GET", "/secret/", &[("host", "localhost:1"), ("origin", "http://localhost:2")]),
+            Err(403)
+        );
         assert_eq!(ask("GET", "/secret/", &[]), Err(421));
         assert_eq!(ask("GET", "/secret/", &[("host", "evil.example:4711")]), Err(421));
         assert_eq!(ask("GET", "/secret/", &[own, ("origin", "http://evil.example")]), Err(403));
