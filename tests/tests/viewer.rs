@@ -137,6 +137,33 @@ fn everybody_can_use_it() -> Result<()> {
     Ok(())
 }
 
+/// On a terminal, which `script` makes, `run` says at its start where the profile goes, and a page is seen to be made; in a pipe neither is.
+#[test]
+fn a_terminal_is_told_what_goes_on() -> Result<()> {
+    let orders = Orders::new("counts")?;
+    let html = orders.folder.path().join("seen.html");
+    let on_terminal = |words: &str| -> Result<String> {
+        let line = format!("'{}' {words}", subject::instrument()?.display());
+        let mut script = std::process::Command::new("script");
+        script.args(["-qfec", &line, "/dev/null"]).env("TERM", "xterm").stdin(Stdio::null());
+        Ok(String::from_utf8(script.run_quietly()?.stdout)?)
+    };
+    let profile = orders.profile.display();
+    let said = on_terminal(&format!("view --html '{}' '{profile}'", html.display()))?;
+    ensure!(said.contains("reading the profile ..") && said.contains("\r\u{1b}[Kpage: "), "{said:?}");
+    let out = orders.folder.path().join("again.iprof");
+    let said = on_terminal(&format!(
+        "run --agent '{}' --out '{}' -- true",
+        agent::library()?.display(),
+        out.display()
+    ))?;
+    ensure!(said.starts_with(&format!("the profile goes to {}", out.display())), "{said:?}");
+    let quiet = subject::call()?.args(["view", "--html"]).arg(&html).arg(&orders.profile).output()?;
+    let quiet = String::from_utf8(quiet.stderr)?;
+    ensure!(quiet.starts_with("page: ") && !quiet.contains('\u{1b}'), "{quiet:?}");
+    Ok(())
+}
+
 /// Callers and callees of a method that several call, of one that calls itself, and of one that nobody recorded calls.
 #[test]
 fn callers_and_callees_are_those_of_xtree_with_a_focus() -> Result<()> {

@@ -10,6 +10,7 @@ use instrument_testing::{Script, Writer};
 use instrument_tests::agent;
 use instrument_tests::browser::{Server, drive, page, pictures};
 use instrument_tests::machine::Run;
+use instrument_tests::readers;
 use instrument_tests::recorded::{Recorded, beacons, printed};
 use instrument_tests::subject;
 use serde_json::Value;
@@ -36,6 +37,31 @@ fn the_heap_is_that_of_the_command_line() -> Result<()> {
     let by = |what| ["heap", "--by", what, "--width", "0", "--top", "500"];
     let found = recorded.drive("heap", &[&by("class"), &by("site"), &["heap", "--json", "--top", "500"]])?;
     ensure!(found["suspects"].as_u64() > Some(0) && found["sites"].as_u64() > Some(5), "{found}");
+    Ok(())
+}
+
+/// Pages with every view: none has a finding that axe-core takes for serious, nor a name that cannot be read.
+#[test]
+fn every_view_can_be_read_by_everybody() -> Result<()> {
+    let axe = readers::axe_core()?;
+    let folder = tempfile::tempdir()?;
+    let merged = folder.path().join("merged.html");
+    let profiles = beacons(folder.path(), 0)?;
+    subject::call()?.args(["--quiet", "merge", "--html"]).arg(&merged).args(&profiles).run_quietly()?;
+    let read = |html: &Path, view: &str| -> Result<()> {
+        let found = drive("access", &[html, &axe, &pictures()?])?;
+        ensure!(found["shown"].as_array().is_some_and(|shown| shown.contains(&view.into())), "{found}");
+        drive("names", &[html, &pictures()?]).map(drop)
+    };
+    read(&merged, "remote")?;
+    let programs = [
+        (&["Leak"][..], "heap=objects", "heap"),
+        (&["Contention", "measure"], "threads=on,owners=all", "monitors"),
+    ];
+    for (program, options, view) in programs {
+        let recorded = Recorded::new(program, options)?;
+        read(&page(&recorded.profile, &recorded.folder.path().join("page.html"))?, view)?;
+    }
     Ok(())
 }
 

@@ -37,7 +37,7 @@ const torn = (page) => page.evaluate(() => {
     const { owner, method } = partsOf(label);
     return [label, short(label), `${owner}${method}`, method];
   }));
-  return { painted: window.painted.size, torn: [...window.painted].filter((text) => !whole.has(text)) };
+  return { painted: window.painted.size, torn: [...window.painted].filter((text) => !whole.has(text) && !text.startsWith("nothing of ")) };
 });
 
 module.exports = ({ open, file, tab }) => {
@@ -92,6 +92,7 @@ module.exports = ({ open, file, tab }) => {
   async function access(browser, [html, axe, folder]) {
     const rules = fs.readFileSync(axe, "utf8");
     let views = 0;
+    let shown;
     const page = await open(browser, file(html));
     await page.evaluate(rules);
     const check = async (what) => {
@@ -104,7 +105,7 @@ module.exports = ({ open, file, tab }) => {
     };
     for (const theme of ["light", "dark"]) {
       await page.evaluate((theme) => instrument.state.go({ theme, selected: 0, find: "" }), theme);
-      const list = await page.evaluate(() => instrument.views.map(([key]) => key));
+      const list = (shown = await page.evaluate(() => instrument.views.map(([key]) => key)));
       for (const view of list) {
         await page.evaluate((view) => instrument.go(view), view);
         await page.waitForTimeout(100);
@@ -127,7 +128,7 @@ module.exports = ({ open, file, tab }) => {
       await page.keyboard.press("Escape");
     }
     assert.deepStrictEqual(page.problems, []);
-    return { views };
+    return { views, shown };
   }
 
   /** What the landing page says: a sentence with these parts, which is seen without a click, and leads into a view. */

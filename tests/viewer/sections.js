@@ -165,7 +165,7 @@ module.exports = ({ open, file, tab }) => {
     assert.strictEqual(await page.locator(".drawing svg .box").count(), 4);
     assert.strictEqual(await page.locator(".drawing svg .link").count(), ours.services.links.length);
     await picture(page, folder, "services");
-    const link = page.locator(".drawing svg .link", { hasText: "client (pid" }).first();
+    const link = page.locator(".drawing svg .link[aria-label^='client (pid']").first();
     await link.click({ force: true });
     const left = await page.evaluate(() => instrument.view.table.list.map((row) => instrument.view.arrow(row)));
     assert.ok(left.length > 0 && left.length < ours.services.rows.length, left.join("; "));

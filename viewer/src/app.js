@@ -238,6 +238,12 @@ class App {
     dialog.showModal();
   }
 
+  /** Says a text while the mouse is over an element. */
+  tell(target, words) {
+    target.addEventListener("mousemove", (event) => this.showText(words, event));
+    target.addEventListener("mouseleave", () => this.showTip(undefined));
+  }
+
   /** Shows what is under the mouse. */
   tip(target, node) {
     target.addEventListener("mousemove", (event) => this.showTip(node, event));

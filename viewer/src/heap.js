@@ -110,7 +110,7 @@ class HeapView {
     }
     if (every > 1) this.body.append(element("p", { class: "tools kind" }, `every ${count(every)}th of ${count(this.heap.all_collections)} collections`));
     this.drawing = curve(rows);
-    this.body.append(element("div", { class: "drawing" }, this.drawing));
+    this.body.append(element("div", { class: "drawing", role: "group", "aria-label": "Drawing", tabindex: "0" }, this.drawing));
     const of = (key, kind, value) => ({ key, of: value, text: (row) => text[kind](value(row)) });
     const columns = [
       of("number", "count", (row) => row.number),

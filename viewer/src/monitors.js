@@ -32,7 +32,7 @@ class MonitorsView {
       this.drawing = undefined;
       if (part === "pairs" && this.lists.pairs.length) {
         this.drawing = pairsDrawing(this.lists.pairs.slice(0, MOST_PAIRS));
-        this.body.append(element("div", { class: "drawing" }, this.drawing));
+        this.body.append(element("div", { class: "drawing", role: "group", "aria-label": "Drawing", tabindex: "0" }, this.drawing));
       }
       const acts = {
         isSelected: (row) => this.key(row) === this.state.at.row,
@@ -40,7 +40,7 @@ class MonitorsView {
         open: (row) => this.open(row),
       };
       this.table = new SortedTable(this.app, this.body, "Waits", this.columns(part), acts);
-      this.detail = element("div", { class: "detail", id: "monitor-detail" });
+      this.detail = element("div", { class: "detail", tabindex: "0", role: "group", "aria-label": "Details", id: "monitor-detail" });
       if (part === "monitors") this.body.append(this.detail);
     }
     const list = this.lists[part];

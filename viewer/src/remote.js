@@ -44,7 +44,7 @@ class RemoteView {
 
   map() {
     this.drawing = serviceMap(this, (link) => this.state.go({ filter: `(${this.arrow(link)})` }, true));
-    this.body.append(element("div", { class: "drawing" }, this.drawing));
+    this.body.append(element("div", { class: "drawing", role: "group", "aria-label": "Drawing", tabindex: "0" }, this.drawing));
     const of = (key, kind, field) => ({ key, label: key.split(" ").pop(), of: (row) => row[field], text: (row) => (kind === "time" && row[field.startsWith("client") ? "made" : "served"] === 0 ? "-" : text[kind](row[field])) });
     const columns = [
       of("made", "count", "made"),
@@ -105,8 +105,8 @@ class RemoteView {
     this.scale = element("span", { class: "kind" });
     this.title = element("div", { class: "tools", id: "waterfall-title" });
     below.append(this.title);
-    this.spans = new Rows(below, (row, index) => this.fill(row, index), "Calls within the outermost call", [["call", "name call"], [this.scale, "lane"], ["client"], ["server"], ["between"]]);
-    this.detail = element("div", { class: "detail", id: "span-detail" });
+    this.spans = new Rows(below, (row, index) => this.fill(row, index), "Calls within the outermost call", [["call", "name call"], [this.scale, "lane"], ["client"], ["server"], ["between"]], "treegrid");
+    this.detail = element("div", { class: "detail", tabindex: "0", role: "group", "aria-label": "Details", id: "span-detail" });
     below.append(this.detail);
     this.body.append(list, below);
   }
@@ -241,7 +241,7 @@ function serviceMap(view, choose) {
     const x = columns.length === 1 ? 10 : (c * (width - boxWidth)) / (columns.length - 1);
     place.set(box, [x, 24 + (r + 0.5) * ((height - 24) / list.length) - boxHeight / 2]);
   }));
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Who calls whom" });
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Who calls whom" });
   svg.style.maxWidth = `${1.6 * width}px`;
   const most = Math.max(1, ...links.map((link) => link.client_ns || link.server_ns));
   for (const link of links) {
@@ -249,13 +249,14 @@ function serviceMap(view, choose) {
     const [y1, y2] = [fy + boxHeight / 2, ty + boxHeight / 2];
     const isForward = tx > fx;
     const d = isForward ? `M${fx + boxWidth},${y1}C${fx + boxWidth + 50},${y1} ${tx - 50},${y2} ${tx - 6},${y2}` : `M${fx + boxWidth / 2},${fy}C${fx + boxWidth / 2},${fy - 40} ${tx + boxWidth / 2},${ty - 40} ${tx + boxWidth / 2},${ty}`;
-    const group = drawn("g", { class: "link", role: "button", tabindex: "0", "aria-label": view.arrow(link) });
+    const time = link.made ? text.time(link.client_ns) : text.time(link.server_ns);
+    const words = `${plural(link.made || link.served, "call")}, ${time} in all${link.failed ? `, ${count(link.failed)} failed` : ""}`;
+    const group = drawn("g", { class: "link", role: "button", tabindex: "0", "aria-label": `${view.arrow(link)}: ${words}` });
     group.append(drawn("path", { class: "arc", d, "stroke-width": 1 + (5 * (link.client_ns || link.server_ns)) / most }));
     if (isForward) group.append(drawn("path", { class: "mark", d: `M${tx},${y2}l-9,-5v10z` }));
     const [x, y] = isForward ? [(fx + boxWidth + tx) / 2, (y1 + y2) / 2 - 6] : [(fx + tx + boxWidth) / 2, Math.min(fy, ty) - 14];
-    const time = link.made ? text.time(link.client_ns) : text.time(link.server_ns);
-    group.append(drawn("text", { x, y, "text-anchor": "middle" }, `${plural(link.made || link.served, "call")}, ${time} in all${link.failed ? `, ${count(link.failed)} failed` : ""}`));
-    group.append(drawn("title", {}, `${view.arrow(link)}: ${count(link.made)} made, ${count(link.served)} served; client ${text.time(link.client_ns)}, server ${text.time(link.server_ns)}`));
+    group.append(drawn("text", { x, y, "text-anchor": "middle" }, words));
+    view.app.tell(group, `${view.arrow(link)}: ${count(link.made)} made, ${count(link.served)} served; client ${text.time(link.client_ns)}, server ${text.time(link.server_ns)}`);
     group.addEventListener("click", () => choose(link));
     group.addEventListener("keydown", (event) => event.key === "Enter" && (event.stopPropagation(), choose(link)));
     svg.append(group);

@@ -58,14 +58,11 @@ class Toolbar {
   }
 }
 
-let lists = 0;
-
 /** A list of rows below a head of columns `[text or element, kind]`; `fill(row element, index)` writes one. The selected row is kept on screen. */
 class Rows {
   constructor(parent, fill, label, columns = [], role = "grid") {
     this.fill = fill;
-    this.id = `rows${++lists}`;
-    this.whole = element("div", { class: "column rows", role, "aria-label": label, tabindex: "0" });
+    this.whole = element("div", { class: "column rows", role, "aria-label": label });
     if (columns.length) {
       this.head = element("div", { class: "head", role: "row" });
       for (const [text, kind = ""] of columns) this.head.append(element("span", { class: `${/^name/.test(kind) ? "" : "cell "}${kind}`, role: "columnheader" }, text));
@@ -89,13 +86,11 @@ class Rows {
     this.space.style.height = `${length * ROW}px`;
     this.whole.setAttribute("aria-rowcount", String(length));
     this.selected = selected;
-    if (selected >= 0) {
-      this.scrollTo(selected);
-      this.whole.setAttribute("aria-activedescendant", `${this.id}-${selected}`);
-    } else {
-      this.whole.removeAttribute("aria-activedescendant");
-    }
+    if (selected >= 0) this.scrollTo(selected);
+    const hasFocus = this.body.contains(document.activeElement);
     this.draw(true);
+    // The focus goes with the selection.
+    if (hasFocus) (this.rows.get(selected) ?? this.body).focus({ preventScroll: true });
   }
 
   draw(isNew) {
@@ -114,7 +109,8 @@ class Rows {
     for (let index = first; index < last; index++) {
       if (this.rows.has(index)) continue;
       const isSelected = index === this.selected;
-      const row = element("div", { class: isSelected ? "row selected" : "row", role: "row", id: `${this.id}-${index}`, "aria-rowindex": String(index + 1), "aria-selected": String(isSelected) });
+      const isFirst = isSelected || (this.selected < first || this.selected >= last) && index === first;
+      const row = element("div", { class: isSelected ? "row selected" : "row", role: "row", tabindex: isFirst ? "0" : "-1", "aria-rowindex": String(index + 1), "aria-selected": String(isSelected) });
       row.style.top = `${index * ROW}px`;
       this.fill(row, index);
       this.body.append(row);

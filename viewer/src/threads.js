@@ -13,21 +13,23 @@ class ThreadsView {
       of: (row) => row.cum[r],
       text: (row) => `${app.mark(row, r, "cum")}${app.amount(row.cum[r], r)}`,
     });
-    const parts = running >= 0 ? [running, waiting] : [];
+    // Without waits that were recorded there is running time alone.
+    const parts = [running, waiting].filter((r) => r >= 0);
     const shown = parts.includes(resource) ? parts : [...parts, resource];
     const rows = profile.section("threads")?.rows || [];
-    const most = Math.max(...rows.map((row) => (parts.length ? row.cum[running] + row.cum[waiting] : row.cum[resource])), 0);
+    const barOf = (row) => (parts.length ? parts.map((r) => [row.cum[r], r === running ? "front" : "rest"]) : [[row.cum[resource], "front"]]);
+    const most = Math.max(...rows.map((row) => barOf(row).reduce((sum, [value]) => sum + value, 0)), 0);
     const columns = [
       { key: "threads", of: (row) => row.threads, text: (row) => count(row.threads) },
       { key: "elapsed", of: (row) => row.elapsed_ns, text: (row) => text.time(row.elapsed_ns) },
       ...shown.map(figure),
       { key: "%", kind: "share", of: (row) => row.cum[resource], text: (row) => percent(row.cum[resource], profile.header.total[resource]) },
-      { key: "bar", kind: "bar", of: () => 0, text: (row) => (parts.length ? [[row.cum[running] / most, "front"], [row.cum[waiting] / most, "rest"]] : [[row.cum[resource] / most, "front"]]) },
+      { key: "bar", kind: "bar", of: () => 0, text: (row) => barOf(row).map(([value, name]) => [value / most, name]) },
       { key: "calls", of: (row) => row.calls, text: (row) => count(row.calls) },
       { key: "contexts", of: (row) => row.contexts, text: (row) => count(row.contexts) },
       { key: "thread", kind: "name", of: (row) => row.thread, text: (row) => `${row.thread}${row.groups.length ? ` (group ${row.groups.join(", ")})` : ""}${row.process ? ` of ${row.process}` : ""}` },
     ];
-    if (parts.length) parent.append(element("div", { class: "tools kind" }, legend("front", "running"), legend("rest", "waiting"), "in recorded methods; elapsed: from the first event to the last moment that is known"));
+    if (parts.length) parent.append(element("div", { class: "tools kind" }, ...parts.map((r) => (r === running ? legend("front", "running") : legend("rest", "waiting"))), "in recorded methods; elapsed: from the first event to the last moment that is known"));
     this.table = new SortedTable(app, parent, "Threads", columns, {
       isSelected: (row) => this.node(row) === this.state.selected,
       select: (row) => this.node(row) !== undefined && this.state.go({ selected: this.node(row) }, true),
