@@ -177,6 +177,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     };
     // The recording may be tied to it.
     let mut hand_over = None;
+    let rewriting = talk.step(format_args!("process {pid} ({program}): the agent rewrites its classes"));
     let attached = match armed.find(|target| ctl::is_armed(target)) {
         Some(target) => {
             let refused = || format!("process {pid} is not recorded");
@@ -185,6 +186,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         None => HandOver::new(&process, &agent.library, &options)
             .and_then(|agent| hand_over.insert(agent).attach(limit)),
     };
+    drop(rewriting);
     if let Some(profile) = of_before {
         profile.settle(attached.is_ok());
     }

@@ -173,6 +173,12 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         talk.note(format_args!("interrupted between the two runs: there is no second one, and no profile"));
         return Ok(exit_of(128 + signal as u8));
     }
+    if talk.shows_progress() {
+        match &opts.out {
+            Some(out) => talk.note(format_args!("the profile goes to {}", out.display())),
+            None => talk.note(format_args!("the profile goes to NAME-PID.iprof in this directory")),
+        }
+    }
     let started = SystemTime::now();
     let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
     let mut child = match command.spawn() {

@@ -73,9 +73,13 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     };
     let request = opts.request();
+    let reading = talk.step(format_args!("reading the profile"));
     let session = opts.session.read_indexed_as(&request, talk)?;
+    drop(reading);
+    let making = talk.step(format_args!("making the page"));
     let timeline = Timeline::of_session(&session, &request)?;
     let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
+    drop(making);
     write(path, &session, &sections, &request, opts.contexts, talk)?;
     Ok(with_warnings(&session.warnings, opts.session.strict, Exit::Done, talk))
 }
@@ -92,7 +96,9 @@ pub(crate) fn write(
     contexts: usize,
     talk: &Talk,
 ) -> Result<()> {
+    let packing = talk.step(format_args!("packing the page"));
     let text = page::of_session(session, sections, request, contexts, Served::No, talk)?;
+    drop(packing);
     save(path, &text, talk)
 }
 

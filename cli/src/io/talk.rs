@@ -5,6 +5,7 @@ use instrument_messages::Listener;
 use instrument_names::printable::printable_lines;
 use std::fmt;
 use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The variable that says what `--color` does.
 pub(crate) const COLOR: &str = "INSTRUMENT_COLOR";
@@ -86,6 +87,22 @@ pub(crate) struct Talk {
     asked: Color,
 }
 
+/// Begins a line of a terminal anew.
+const CLEAR: &str = "\r\x1b[K";
+/// Whether such a line stands there.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Something that is being done.
+pub(crate) struct Step;
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        if IS_SHOWN.swap(false, SeqCst) {
+            let _ = stderr().write_all(CLEAR.as_bytes());
+        }
+    }
+}
+
 impl Talk {
     pub(crate) fn new(opts: &Opts) -> Talk {
         Talk {
@@ -114,6 +131,15 @@ impl Talk {
     /// Whether a progress bar may be shown.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && stderr().is_terminal()
+    }
+
+    /// Says on a terminal what is being done, until the answer is dropped: what takes long is seen to go on.
+    pub(crate) fn step(&self, what: fmt::Arguments<'_>) -> Step {
+        if self.shows_progress() && std::env::var_os("TERM").is_none_or(|term| term != "dumb") {
+            IS_SHOWN.store(true, SeqCst);
+            let _ = write!(stderr(), "{CLEAR}{} ..", printable_lines(&what.to_string()));
+        }
+        Step
     }
 
     /// Whether nothing but errors is printed.
@@ -154,7 +180,9 @@ impl Talk {
     fn line(&self, start: &str, message: fmt::Arguments<'_>) {
         let message = message.to_string();
         let message = printable_lines(&message);
-        let _ = stderr().lock().write_fmt(format_args!("{start}{message}\n"));
+        // What is being done stands there no more; the message is more than that.
+        let clear = if IS_SHOWN.swap(false, SeqCst) { CLEAR } else { "" };
+        let _ = stderr().lock().write_fmt(format_args!("{clear}{start}{message}\n"));
     }
 }
 
