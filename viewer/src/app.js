@@ -77,9 +77,9 @@ class App {
     }
     this.tabs.update(this.shown);
     document.getElementById("resource").value = this.profile.resources[this.state.resource].name;
+    this.search.update();
     this.crumbs();
     this.view.update();
-    this.search.update();
     this.side.update();
     document.getElementById("command").textContent = commandOf(this);
   }

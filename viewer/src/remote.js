@@ -91,7 +91,7 @@ class RemoteView {
       { key: "at", of: (of) => of.at_ns, text: (of) => text.time(of.at_ns) },
       { key: "client", of: (of) => first(of).made.ns, text: (of) => text.time(first(of).made.ns) },
       { key: "server", of: (of) => first(of).served?.ns, text: (of) => text.time(first(of).served?.ns) },
-      { key: "between", of: (of) => first(of).between_ns, text: (of) => text.time(first(of).between_ns) },
+      { key: "between", of: (of) => first(of).between_ns, text: (of) => betweenText(first(of).between_ns) },
       { key: "outcome", kind: "word", of: (of) => first(of).outcome, text: (of) => first(of).outcome },
       { key: "call", kind: "name", of: (of) => first(of).label, text: (of) => `${first(of).label} (${this.arrow(first(of))})` },
     ];
@@ -269,9 +269,13 @@ function serviceMap(view, choose) {
   return svg;
 }
 
-/** What passed between both ends. Two clocks may tell less than nothing. */
+/** What passed between both ends: of two clocks it may be less than nothing, and is not known then. */
+function betweenText(ns) {
+  return ns < 0 ? "~0 ns" : text.time(ns);
+}
+
 function betweenCell(ns) {
-  const made = cell(ns < 0 ? "~0 ns" : text.time(ns));
+  const made = cell(betweenText(ns));
   if (ns < 0) made.title = `${quantity(ns, "ns")}: the clocks of both processes are not known more exactly`;
   return made;
 }
