@@ -1,8 +1,7 @@
 //! What the next recording of a program can leave out so that recording takes a given part of its running time at most.
 //!
-//! 1. What recording took is known by method: its calls, each with the cost that the calibration found ([`crate::calibration`]), untimed ones beside calls
-//!    that do little ([`crate::in_place`]). Reports take what is most likely; a budget is kept if it is more. Where times are samples, it is known
-//!    what all probes took, and each call has the same part of it.
+//! 1. What recording took is known by method: its calls, each with the cost that reports take out ([`crate::calibration`], [`crate::in_place`]). Where
+//!    times are samples, it is known what all probes took, and each call has the same part of it.
 //! 2. Methods that can be left out are ordered by that cost, times the part of their measured own time that it was. So those come first
 //!    that cost most and about which the least is known: a method that takes longer than its probes comes late.
 //! 3. They are left out in this order until the rest is within the budget; those that turn out not to be needed come back.
@@ -31,7 +30,7 @@ pub struct Recording {
     pub calls: u64,
     /// Contexts: paths of methods, threads told apart as in the reports.
     pub contexts: u64,
-    /// What recording took, in ns, if calls do little.
+    /// What recording took, in ns.
     pub recording_ns: f64,
     /// The same in percent of the program's running time.
     pub percent: f64,
@@ -113,10 +112,8 @@ pub struct Spent {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Share {
     calls: f64,
-    /// What recording them took if they do little.
+    /// What recording them took.
     recording_ns: f64,
-    /// What it took by what reports take out.
-    likely_ns: f64,
     /// Its own time, without that where it is known.
     own_ns: f64,
 }
@@ -151,9 +148,8 @@ impl Spent {
         let share = |id: FunctionId| {
             let name = model.name(arcs.function(id).consumer);
             let calls = session.calls.get(name)?;
-            let (recording_ns, likely_ns) = (calls.recording_of_little_ns, calls.recording_ns);
-            let (calls, own_ns) = (calls.calls as f64, arcs.self_base(id)[own]);
-            Some((name.to_owned(), Share { calls, recording_ns, likely_ns, own_ns }))
+            let (recording_ns, own_ns) = (calls.recording_ns, arcs.self_base(id)[own]);
+            Some((name.to_owned(), Share { calls: calls.calls as f64, recording_ns, own_ns }))
         };
         let mut methods: HashMap<_, _> = arcs.ids().filter_map(share).collect();
         if is_estimate {
@@ -161,7 +157,6 @@ impl Spent {
             let each = (1.0 - LEFT) * measured_ns.min(cpu_ns.unwrap_or(f64::INFINITY)) / calls.max(1.0);
             for share in methods.values_mut() {
                 share.recording_ns = share.calls * each;
-                share.likely_ns = share.recording_ns;
             }
         }
         let running_ns = total[own];
@@ -176,8 +171,7 @@ impl Spent {
         let share = |id: FunctionId| {
             let function = arcs.function(id);
             let (calls, own_ns) = (function.calls as f64, arcs.self_base(id)[running]);
-            let recording_ns = calls * each;
-            let share = Share { calls, recording_ns, likely_ns: recording_ns, own_ns };
+            let share = Share { calls, recording_ns: calls * each, own_ns };
             (session.model.name(function.consumer).to_owned(), share)
         };
         let running_ns = arcs.total()[running];
@@ -193,12 +187,10 @@ impl Spent {
             let before = earlier.methods.get(name).copied().unwrap_or_default();
             let part = if share.calls > 0.0 { 1.0 - before.calls / share.calls } else { 0.0 };
             let recording_ns = share.recording_ns * part.max(0.0);
-            let likely_ns = share.likely_ns * part.max(0.0);
-            // What recording took beyond that is still in it.
-            let more_ns = if self.is_estimate { recording_ns } else { recording_ns - likely_ns };
-            let own_ns = share.own_ns - before.own_ns - more_ns;
-            *share =
-                Share { calls: share.calls - before.calls, recording_ns, likely_ns, own_ns: own_ns.max(0.0) };
+            // What recording took is still in it.
+            let more_ns = if self.is_estimate { recording_ns } else { 0.0 };
+            let own_ns = (share.own_ns - before.own_ns - more_ns).max(0.0);
+            *share = Share { calls: share.calls - before.calls, recording_ns, own_ns };
         }
         if self.is_sampled {
             let running_ns = (self.running_ns - earlier.running_ns).max(0.0);
@@ -206,19 +198,12 @@ impl Spent {
         }
         let cpu_ns = self.cpu_ns.zip(earlier.cpu_ns).map_or(f64::INFINITY, |(now, before)| now - before);
         let all = (self.measured_ns - earlier.measured_ns).min(cpu_ns).max(0.0);
-        let (likely_ns, most) = (likely_ns(&methods), (1.0 - LEFT) * all);
-        let is_unknown = self.is_estimate || likely_ns > most;
-        // Something of the time is the program's, whatever its calls cost.
-        let part = most / recording_ns(&methods);
-        let is_estimate = is_unknown || part < 1.0;
-        if is_estimate && !is_unknown {
-            methods.values_mut().for_each(|share| share.recording_ns *= part);
-        }
         let recording_ns = recording_ns(&methods);
-        // From the beginning on it is what reports print, less what recording took beyond that. Later a correction of all that was before would be
-        // in the difference.
+        // Something of the time is the program's, whatever its calls cost.
+        let is_estimate = self.is_estimate || recording_ns > (1.0 - LEFT) * all;
+        // From the beginning on it is what reports print. Later a correction of all that was before would be in the difference.
         let is_all = earlier.methods.is_empty() && !is_estimate;
-        let left = if is_all { self.running_ns + likely_ns - recording_ns } else { all - recording_ns };
+        let left = if is_all { self.running_ns } else { all - recording_ns };
         let running_ns = left.max(LEFT * all);
         Window { running_ns, methods, is_estimate }
     }
@@ -226,10 +211,6 @@ impl Spent {
 
 fn recording_ns(methods: &HashMap<String, Share>) -> f64 {
     methods.values().map(|share| share.recording_ns).sum()
-}
-
-fn likely_ns(methods: &HashMap<String, Share>) -> f64 {
-    methods.values().map(|share| share.likely_ns).sum()
 }
 
 impl Advice {
@@ -240,9 +221,9 @@ impl Advice {
     pub fn of(session: &Session, arcs: &Arcs, budget_percent: f64) -> Result<Advice, NoCost> {
         running(&session.model)?;
         let now = Spent::of(session, arcs, None)?;
-        let (likely, measured) = (likely_ns(&now.methods), now.measured_ns);
-        if !now.is_sampled && likely > (1.0 - LEFT) * measured {
-            let percent = if measured > 0.0 { 100.0 * likely / measured } else { 0.0 };
+        let (recording, measured) = (recording_ns(&now.methods), now.measured_ns);
+        if !now.is_sampled && recording > (1.0 - LEFT) * measured {
+            let percent = if measured > 0.0 { 100.0 * recording / measured } else { 0.0 };
             return Err(NoCost(format!(
                 "its calibration says that recording took {percent:.0} % of the time that was measured, so nearly nothing is left of it"
             )));

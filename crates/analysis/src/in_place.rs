@@ -21,9 +21,6 @@ const CALLS: f64 = 10_000.0;
 const SHARE: f64 = 0.05;
 /// ns that a probe may become cheaper with a ns of work: with nearly 1 the time of a call would not tell what it does.
 const MOST_FALL: f64 = 0.9;
-/// What probes cost in the large programs of `bench/real`, as a part of what they cost in a loop of calls that do little: 0.9 to 1.5 (2.3 with
-/// a million contexts). Code does not fit the caches there, and compilers make less of methods a part of others.
-const IN_PROGRAMS: f64 = 1.25;
 /// Contexts that make up the calls of a loop, and of a large program: see [`spread`].
 const FEW: f64 = 16.0;
 const MANY: f64 = 256.0;
@@ -73,17 +70,6 @@ fn spread(tree: &Tree) -> f64 {
 fn falls(less: Beside, more: Beside) -> bool {
     let fall = (less.cost - more.cost) / (more.call - less.call);
     more.call > less.call && fall > 0.0 && fall < MOST_FALL
-}
-
-/// The cost of the probes in a thread if its calls do little, as those of large programs do: what a budget goes by, which is kept whatever the
-/// calls do. Their time shows it only where they do more than their probes.
-pub(crate) fn of_little(cost: Calibration, tree: &Tree) -> Calibration {
-    match cost.beside {
-        Some([little, ..]) if tree.sampled => {
-            Calibration { inner_untimed: Some(0.0), outer_untimed: Some(IN_PROGRAMS * little.cost), ..cost }
-        }
-        _ => bounded(cost, tree),
-    }
 }
 
 /// The cost of the probes in a thread, as calibration found it or lower.
@@ -159,19 +145,6 @@ mod tests {
         assert_eq!(costs(nodes.clone()), (17.0, 30.0));
         nodes[1].entries += 1;
         assert_eq!(costs(nodes), (20.0, 30.0));
-    }
-
-    #[test]
-    fn a_budget_goes_by_calls_that_do_little() {
-        let beside = [(1.0, 8.0), (6.0, 6.0), (11.0, 4.0)].map(|(call, cost)| Beside { call, cost });
-        let cost = Calibration { inner: 20.0, outer: 30.0, beside: Some(beside), ..Calibration::default() };
-        let tree = |sampled| Tree { nodes: vec![node(0, 100_000, 100_000_000)], sampled, ..Tree::default() };
-        let most = of_little(cost, &tree(true));
-        assert_eq!((most.inner, most.outer, most.outer_untimed), (20.0, 30.0, Some(10.0)));
-        assert_eq!(bounded(cost, &tree(true)).outer_untimed, Some(4.0), "these do much");
-        assert_eq!(of_little(cost, &tree(false)), bounded(cost, &tree(false)), "all are timed");
-        let old = Calibration { beside: None, ..cost };
-        assert_eq!(of_little(old, &tree(true)), old, "a file that does not say");
     }
 
     #[test]

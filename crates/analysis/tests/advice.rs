@@ -90,32 +90,6 @@ fn waiting_for_a_processor_is_no_running_time() -> Result<()> {
     Ok(())
 }
 
-/// Reports take out what probes most likely cost, a budget goes by what they cost beside calls that do little.
-#[test]
-fn a_budget_goes_by_what_calls_that_do_little_cost() -> Result<()> {
-    let session = |times: f64, works| -> Result<Session> {
-        let mut session = with([1.0, 1.0], works, works)?;
-        session
-            .calls
-            .values_mut()
-            .for_each(|calls| calls.recording_of_little_ns = times * calls.recording_ns);
-        Ok(session)
-    };
-    // Two calls of work and 40,000 of get took 420 µs. Recording took 80 by reports, and 240 in the first case.
-    let found = advice(&session(3.0, 2)?, &session(3.0, 4)?, None)?;
-    let recording = found.recorded.recording_ns;
-    assert!(!found.is_estimate && (recording - 240_000.0).abs() < 100.0, "{found:?}");
-    assert!((found.running_ns - 180_000.0).abs() < 100.0, "{found:?}");
-    // 2,400 are more than there was: nine tenths are assumed, and how much it was is not known.
-    let late = session(30.0, 4)?;
-    let found = advice(&session(30.0, 2)?, &late, None)?;
-    assert!(found.is_estimate && (found.running_ns - 42_000.0).abs() < 100.0, "{found:?}");
-    // The report corrects these times, so advice is given.
-    let found = Advice::of(&late, &Arcs::new(&late.model), 5.0)?;
-    assert!(found.is_estimate && found.leave_out.len() == 1 && found.is_within, "{found:?}");
-    Ok(())
-}
-
 #[test]
 fn a_correction_that_leaves_next_to_nothing_is_an_estimate() -> Result<()> {
     // 12 ns of recording a call where it took 10.5: not enough to refuse the correction.

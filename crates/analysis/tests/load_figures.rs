@@ -58,7 +58,6 @@ fn times_of_single_calls_are_added_up_over_contexts() {
         exact_ns: 31.0,
         variance: 0.0,
         recording_ns: 0.0,
-        recording_of_little_ns: 0.0,
     };
     assert_eq!(times, &expected);
     assert_eq!(times.average(), Some(7.0));

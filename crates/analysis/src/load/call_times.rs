@@ -33,8 +33,6 @@ pub struct CallTimes {
     pub variance: f64,
     /// What recording them cost, in ns, as reports take it out, with the allocations of these calls; 0 if it is not known.
     pub recording_ns: f64,
-    /// What recording them costs where calls do little, as those of large programs do, in ns; 0 if it is not known.
-    pub recording_of_little_ns: f64,
 }
 
 /// What is known of the calls of one context, over the threads that are one row.
@@ -64,7 +62,6 @@ impl ContextCalls {
         to.exact_ns += of.exact_ns;
         to.variance += of.variance;
         to.recording_ns += of.recording_ns;
-        to.recording_of_little_ns += of.recording_of_little_ns;
     }
 
     /// A part of them, whose counts balance as theirs do: of counts as `calls` says, of times as `figures` does.
@@ -95,7 +92,6 @@ impl ContextCalls {
             &mut times.exact_ns,
             &mut times.variance,
             &mut times.recording_ns,
-            &mut times.recording_of_little_ns,
         ] {
             *ns = figures(*ns);
         }
@@ -119,7 +115,6 @@ impl Default for CallTimes {
             exact_ns: 0.0,
             variance: 0.0,
             recording_ns: 0.0,
-            recording_of_little_ns: 0.0,
         }
     }
 }
@@ -186,7 +181,6 @@ mod tests {
             exact_ns: f(1_000),
             variance: f(17),
             recording_ns: f(50),
-            recording_of_little_ns: f(60),
         };
         ContextCalls { counts, times }
     }

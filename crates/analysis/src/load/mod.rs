@@ -304,7 +304,6 @@ impl Loading<'_, '_> {
         let calibrated =
             correction::cost(profile, thread).filter(|_| self.columns.wall.is_some() && is_timed);
         let cost = calibrated.map(|cost| in_place::bounded(cost, tree));
-        let most = calibrated.map(|cost| in_place::of_little(cost, tree));
         let mut allocations = vec![0.0; tree.nodes.len()];
         let at = places.threads[index];
         for made in &thread.tree_allocations {
@@ -380,7 +379,6 @@ impl Loading<'_, '_> {
                 let overhead =
                     |cost| calibration::overhead(&cost, calls_of(node, tree.sampled), allocations[i]);
                 calls.recording_ns += cost.map_or(0.0, overhead);
-                calls.recording_of_little_ns += most.map_or(0.0, overhead);
             }
         }
         if self.options.lifetimes && is_timed {
