@@ -57,12 +57,20 @@ function short(label) {
   return parameters ? `${owner}${method}${parameters === "()" ? "()" : "(\u2026)"}` : method;
 }
 
+/** What a name may be shortened to, the longest first: a frame asks for thousands. */
+const shorter = new Map();
+
 /** As much of a name as there is room for, in characters: without parameters, then the bare method, then nothing. */
 function fitting(label, room) {
+  if (room < 1) return "";
   if (label.length <= room) return label;
-  const { owner, method, parameters } = partsOf(label);
-  const texts = [parameters ? short(label) : "", `${owner}${method}`, method];
-  return texts.find((text) => text && text.length <= room) ?? "";
+  let texts = shorter.get(label);
+  if (!texts) {
+    const { owner, method, parameters } = partsOf(label);
+    shorter.set(label, (texts = [parameters ? short(label) : "", `${owner}${method}`, method].filter(Boolean)));
+  }
+  for (const text of texts) if (text.length <= room) return text;
+  return "";
 }
 
 /** Beginning and end of a name: numbered names differ at their end. */
