@@ -147,7 +147,7 @@ fn a_pause_is_longer_than_that_between_two_bursts() -> Result<()> {
     sleep(Duration::from_millis(500));
     ensure!(pauses(&program)? > before, "bursts go on");
     let said = program.call(&["ctl", &program.pid(), "status"])?.run_quietly()?;
-    ensure!(text(&said.stdout).contains("on: counts, in bursts of 20ms/40ms"), "{said:?}");
+    ensure!(text(&said.stdout).contains("on: counts, timing samples, in bursts of 20ms/40ms"), "{said:?}");
     program.end()?;
     let methods = program.methods()?;
     ensure!(entries_of(&methods, "Attached.call") == 0, "{methods:?}");
