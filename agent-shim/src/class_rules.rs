@@ -40,20 +40,6 @@ pub(crate) fn runs_virtual_threads(class: &[u8]) -> bool {
     HAS_VIRTUAL_THREADS.load(Relaxed) && jdk::runs_virtual_threads(class)
 }
 
-/// Classes that the JDK makes while the program runs: proxies (`$Proxy7`), accessors, lambdas. They are named after nothing that
-/// anybody wrote, and there may be any number of them. (Hidden classes do not come to the hook; the same rule says which of them are worth a word.)
-pub(crate) fn is_generated(class: &[u8]) -> bool {
-    const PREFIXES: [&[u8]; 5] =
-        [b"jdk/internal/reflect/", b"sun/reflect/", b"java/lang/invoke/", b"com/sun/proxy/", b"jdk/proxy"];
-    let simple = class.rsplit(|&byte| byte == b'/').next().unwrap_or(class);
-    let proxy = simple.strip_prefix(b"$Proxy");
-    PREFIXES.iter().any(|prefix| class.starts_with(prefix))
-        || proxy.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
-        || class.windows(9).any(|part| part == b"$$Lambda$" || part == b"$$Lambda/")
-        || class.ends_with(b"$$Lambda")
-        || class.ends_with(b"$$TypeSwitch")
-}
-
 /// The launcher of Spring Boot archives: it loads the classes of the program and of its libraries from jars within the jar, and is neither.
 /// Of the contexts of a start, six in ten were its own.
 pub(crate) const LAUNCHER: &str = "org.springframework.boot.loader.**";
@@ -66,26 +52,6 @@ pub(crate) fn is_launcher(class: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_tell_what_is_generated() {
-        for class in [
-            "com/sun/proxy/$Proxy3",
-            "jdk/proxy2/$Proxy12",
-            "com/acme/$Proxy0",
-            "jdk/internal/reflect/GeneratedMethodAccessor17",
-            "com/acme/Foo$$Lambda$14/0x0000000800c03000",
-            "com/acme/Foo$$Lambda/0x0000000800c03000",
-            "java/lang/invoke/LambdaForm$MH",
-        ] {
-            assert!(is_generated(class.as_bytes()), "{class}");
-        }
-        for class in
-            ["com/acme/$Proxy", "com/acme/$ProxyFactory", "com/acme/Foo$Lambda", "jdk/jfr/Event", "A"]
-        {
-            assert!(!is_generated(class.as_bytes()), "{class}");
-        }
-    }
 
     #[test]
     fn the_launcher_is_known_by_its_package() {

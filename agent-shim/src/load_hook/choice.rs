@@ -33,7 +33,7 @@ impl Own for OwnByName {
 
 /// Why the rules leave a class as it is, if they do.
 fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<Reason> {
-    if class_rules::is_generated(class) {
+    if instrument_names::jdk::is_generated(class) {
         Some(Reason::Generated)
     } else if origin == Origin::Jdk
         && (library::jdk::is_needed_by_probes(class) || class_rules::runs_virtual_threads(class))

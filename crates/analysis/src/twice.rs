@@ -110,8 +110,10 @@ pub fn pairs(first: &[PathBuf], second: &[PathBuf]) -> (Pairs, Vec<Error>) {
     let mut known = processes(first, &mut errors);
     let second = processes(second, &mut errors);
     let mut found: Pairs = second.iter().map(|process| (process.path.clone(), None)).collect();
-    let same: [fn(&Process, &Process) -> bool; 2] =
-        [|one, other| one.command == other.command, |one, other| one.program == other.program];
+    let same: [fn(&Process, &Process) -> bool; 2] = [
+        |one, other| one.command == other.command,
+        |one, other| !one.program.is_empty() && one.program == other.program,
+    ];
     for is_same in same {
         for (process, (_, partner)) in second.iter().zip(&mut found) {
             if partner.is_none() {

@@ -145,6 +145,8 @@ fn a_class_that_only_the_first_run_loaded_has_rows() {
     for (selection, of_main, of_run) in [
         ("transform=method-events", 21, Some(12)),
         ("transform=method-events include=a.**", 21, Some(12)),
+        ("transform=method-events include=**", 21, Some(12)),
+        ("transform=method-events no-rewrite=a.Late", 33, None),
         ("transform=method-events include=a.Shop", 33, None),
         ("transform=method-events exclude=a.Late%23run", 33, None),
         ("transform=method-events subclasses-of=a.Shop", 33, None),

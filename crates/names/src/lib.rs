@@ -6,6 +6,7 @@
 //! | [`types`] | types in patterns: the parameters of methods, the classes of objects with their arrays |
 //! | [`glob`] | wildcards over the names of class files |
 //! | [`id_map`] | which number the injected code has for which method, and how a file keeps that |
+//! | [`jdk`] | which classes are the JDK's |
 //! | [`nearest`] | what a pattern that fits nothing may have been meant as |
 //! | [`signature`] | names with descriptors as Java writes them |
 //! | [`program`] | which program a process runs, from its command |
@@ -19,6 +20,7 @@
 mod error;
 pub mod glob;
 pub mod id_map;
+pub mod jdk;
 pub mod markdown;
 pub mod mutf8;
 pub mod nearest;

@@ -103,7 +103,7 @@ impl First {
             let path = counts.display();
             let Some(stacks) = stacks else {
                 talk.warn(format_args!(
-                    "{path}: the first run had no process with this command; the times are those of the recorded run"
+                    "{path}: the first run had no process of this program; the times are those of the recorded run"
                 ));
                 continue;
             };

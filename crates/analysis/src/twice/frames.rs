@@ -4,12 +4,15 @@ use std::collections::HashSet;
 
 use crate::hash::HashMap;
 use instrument_names::id_map::{IdMap, MAX_ID, MethodInfo, gz};
+use instrument_names::jdk;
 use instrument_names::pattern::Pattern;
 use instrument_names::selection::Selection;
 use instrument_trace::Profile;
 
 /// The class of rows of stacks that are no methods, such as walks that failed.
 const NO_METHOD: &[u8] = b"(stacks)";
+/// The launcher of Spring Boot archives is recorded only if somebody asks for it.
+const LAUNCHER: &[u8] = b"org/springframework/boot/loader/";
 /// The largest id map that is read from a profile, in bytes.
 const LARGEST_MAP: usize = 1 << 30;
 
@@ -90,6 +93,8 @@ impl Frames {
 /// What a recording has of classes, as far as names tell it.
 struct Rules {
     include: Vec<Pattern>,
+    /// Those of `include` that ask for classes of the JDK: they do not begin with a wildcard.
+    of_the_jdk: Vec<Pattern>,
     exclude: Vec<Pattern>,
     /// Which classes are recorded is not told by names alone.
     are_others: bool,
@@ -104,9 +109,12 @@ impl Rules {
         };
         let patterns =
             |key: &str| values(key).iter().flat_map(|text| Pattern::list(text)).flatten().collect();
+        let include: Vec<Pattern> = patterns("include");
+        let named = |pattern: &&Pattern| !pattern.text().starts_with(['*', '?']);
         Rules {
-            include: patterns("include"),
-            exclude: patterns("exclude"),
+            of_the_jdk: include.iter().filter(named).cloned().collect(),
+            include,
+            exclude: [patterns("exclude"), patterns("no-rewrite")].concat(),
             are_others: selection.is_none() || !values("subclasses-of").is_empty(),
         }
     }
@@ -118,31 +126,17 @@ impl Rules {
         let matches = |patterns: &[Pattern]| {
             patterns.iter().any(|pattern| pattern.matches(class, method.name, method.descriptor))
         };
-        let is_generated = [&b"$$Lambda"[..], b"$Proxy", b"$$TypeSwitch"]
-            .iter()
-            .any(|part| class.windows(part.len()).any(|window| window == *part));
-        let is_included = match self.include.is_empty() {
-            true => !NOT_RECORDED.iter().any(|prefix| class.starts_with(prefix)),
+        // The recorder has none of its own.
+        let is_included = match class.starts_with(b"instrument/runtime/") {
+            true => false,
+            false if jdk::has(class) => matches(&self.of_the_jdk),
+            false if self.include.is_empty() => !class.starts_with(LAUNCHER),
             false => matches(&self.include),
         };
-        let can_be = !self.are_others && !is_generated && method.flags & NATIVE == 0;
+        let can_be = !self.are_others && !jdk::is_generated(class) && method.flags & NATIVE == 0;
         can_be && is_included && !matches(&self.exclude)
     }
 }
-
-/// Classes that are recorded only if somebody asks for them: those of the JDK, the recorder's, and the launcher of Spring Boot.
-const NOT_RECORDED: [&[u8]; 10] = [
-    b"java/",
-    b"javax/",
-    b"jdk/",
-    b"sun/",
-    b"com/sun/",
-    b"org/w3c/dom/",
-    b"org/xml/sax/",
-    b"org/ietf/jgss/",
-    b"instrument/runtime/",
-    b"org/springframework/boot/loader/",
-];
 
 /// The id maps of a profile. What cannot be read has no names, as in every report.
 fn maps(profile: &Profile, copy: Option<u32>) -> Vec<IdMap> {
