@@ -33,9 +33,13 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Another recording begins, which has missed nothing.
+pub(super) fn renew() {
+    MISSED.store(0, Relaxed);
+}
+
 /// Before there are threads; the capability is there.
 pub(super) fn prepare(jvmti: Jvmti<'_>) -> Result<(), JvmtiError> {
-    MISSED.store(0, Relaxed);
     jvmti.sample_objects(0)
 }
 

@@ -92,8 +92,8 @@ struct Java {
     made: StaticMethod,
 }
 
-/// What is recorded, while it is. What it points to is never freed: an event that looked at it a moment ago may still do so. That is a
-/// few kilobytes a recording; the room for records is the profile's.
+/// What is recorded, while it is. What it points to is never freed: an event that looked at it a moment ago may still do so. That is
+/// some 12 KB a recording; the room for records is the profile's.
 static HEAP: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
 
 /// Threads that may write to a record.
@@ -137,16 +137,25 @@ static CALLBACKS: Callbacks = Callbacks {
 pub(crate) fn claim(heap: options::Heap, from_start: bool) -> Result<(), String> {
     let failed = |error: JvmtiError| error.to_string();
     let jvmti = environments::another()?;
-    jvmti.add_capabilities(&capabilities(&heap)).map_err(failed)?;
-    jvmti.set_callbacks(&CALLBACKS).map_err(failed)?;
-    let options::Heap { classes, biographies, all, holders, .. } = heap;
     share::renew();
-    if all {
-        every_allocation::prepare(jvmti).map_err(failed)?;
-    } else if from_start {
-        // Without it the report has one figure less.
-        let _ = share::prepare(jvmti);
+    every_allocation::renew();
+    let prepared = || {
+        jvmti.add_capabilities(&capabilities(&heap))?;
+        jvmti.set_callbacks(&CALLBACKS)?;
+        if heap.all {
+            every_allocation::prepare(jvmti)?;
+        } else if from_start {
+            // Without it the report has one figure less.
+            let _ = share::prepare(jvmti);
+        }
+        Ok(())
+    };
+    if let Err(error) = prepared() {
+        // SAFETY: nobody else was given it.
+        unsafe { jvmti.dispose() };
+        return Err(failed(error));
     }
+    let options::Heap { classes, biographies, all, holders, .. } = heap;
     let heap = Heap {
         jvmti,
         classes,
@@ -362,10 +371,10 @@ pub(crate) fn stop(jni: Jni<'_>) {
     while WRITERS.load(SeqCst) > 0 && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // SAFETY: `heap` gives it to nobody any more, and who has it otherwise holds the lock.
-    unsafe { heap.jvmti.dispose() };
-    // Somebody who is late writes to memory that is there.
+    // Somebody who is late finds the environment and the memory that were there: they stay as long as the process then.
     if WRITERS.load(SeqCst) == 0 {
+        // SAFETY: no writer is there, `heap` gives it to nobody any more, and who has it otherwise holds the lock.
+        unsafe { heap.jvmti.dispose() };
         let mut bodies = heap.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.drain(..).for_each(|body| jni.forget_global(body));
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Rela
 
 /// Bytes of the body of a region.
 const BODY: usize = (1 << 20) - 64;
-/// Regions there may be are the square of it: 64 GiB.
+/// There may be as many regions as its square: 64 GiB.
 const MOST: usize = 1 << 8;
 
 /// The body of a region.

@@ -53,7 +53,7 @@ final class RemoteCalls extends RemoteCallStack {
         if (hasCalls && state.mode == ThreadState.NEW && !state.isPaused()) {
             state.arrive();
         }
-        if (state.mode == ThreadState.BUSY || Recording.file == null) {
+        if (state.mode == ThreadState.BUSY || Recording.isOver() || Recording.file == null) {
             return null;
         }
         if (recording != Recording.number) {

@@ -232,7 +232,8 @@ abstract class MappedCounts extends ThreadState {
         Region old = counts;
         places = movedPlaces;
         use(larger, depth, stackWords, used);
-        if (isSampled) {
+        // A thread that is late finds no recording to be sampled in.
+        if (isSampled && !isOld()) {
             attached();
         }
         Recording.file.release(old);
