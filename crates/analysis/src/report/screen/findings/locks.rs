@@ -55,14 +55,19 @@ fn waiter(screen: &Screen<'_>, file: &ProfileFile, monitor: &Monitor, of: &Monit
 
 /// Which thread had it, and what that does.
 fn holder(screen: &Screen<'_>, file: &ProfileFile, monitor: &Monitor, of: &MonitorWaits) -> String {
-    let longest = of.owners.iter().max_by(|a, b| a.1.ns.cmp(&b.1.ns).then(b.0.cmp(a.0)));
-    let owner = longest.map_or(0, |(owner, _)| *owner);
-    let Some(thread) = file.profile.java_thread(monitor.copy, owner).filter(|_| owner != 0) else {
+    // An owner may have left before it is asked for.
+    let known = of.owners.iter().filter(|(owner, _)| **owner != 0);
+    let longest = known.max_by(|a, b| a.1.ns.cmp(&b.1.ns).then(b.0.cmp(a.0)));
+    let Some((thread, held)) =
+        longest.and_then(|(owner, held)| Some((file.profile.java_thread(monitor.copy, *owner)?, held)))
+    else {
         return "an unknown thread holds (record with --owners all to see it)".to_owned();
     };
     let name = plain_name(thread);
     let does = busiest(screen, name).map_or_else(String::new, |method| format!(" (mostly in {method})"));
-    format!("thread {name} holds{does}")
+    let unknown = of.owners.get(&0).is_some_and(|unknown| unknown.ns > held.ns);
+    let mostly = if unknown { ", where the holder is known (--owners all)" } else { "" };
+    format!("thread {name} holds{does}{mostly}")
 }
 
 /// The program's own method in which a thread of this name spends most time.
