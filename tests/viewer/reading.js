@@ -155,6 +155,10 @@ module.exports = ({ open, file, tab }) => {
     assert.notStrictEqual(await page.evaluate(() => instrument.shown), "summary");
     await page.goBack();
     assert.ok(await finding.isVisible());
+    // A method leads to a row that is there, however deep.
+    await page.locator("#hot button").last().click();
+    assert.strictEqual(await page.evaluate(() => instrument.shown), "tree");
+    assert.ok(await page.locator(".row.selected").isVisible());
     assert.deepStrictEqual(page.problems, []);
     return { clicks: 1 };
   }

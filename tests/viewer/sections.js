@@ -237,7 +237,7 @@ module.exports = ({ open, file, tab }) => {
     assert.strictEqual(await page.evaluate(() => instrument.shown), "methods");
     assert.strictEqual(await page.inputValue("#watch"), "2");
     // The page is the same one: only its document is new.
-    assert.deepStrictEqual(await page.evaluate(() => [instrument.loaded, document.getElementById("filter").value, instrument.state.at.zoom !== "", document.documentElement.dataset.theme, instrument.state.openKeys() !== ""]), [true, "Asked", true, "dark", true]);
+    assert.deepStrictEqual(await page.evaluate(() => [instrument.loaded, document.getElementById("filter").value, instrument.state.at.zoom !== "", document.documentElement.dataset.theme, instrument.state.openKeys() !== "", document.activeElement.id]), [true, "Asked", true, "dark", true, "filter"]);
     await page.locator("#view").focus();
     await page.keyboard.press("p");
     assert.strictEqual(await page.inputValue("#watch"), "");

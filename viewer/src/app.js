@@ -26,6 +26,8 @@ class App {
 
   /** Shows a document: the first one, or a newer one of the same program, in which all that is shown is found again. */
   adopt(profile) {
+    const held = document.activeElement;
+    const marked = held?.tagName === "INPUT" ? [held.selectionStart, held.selectionEnd] : undefined;
     const scrolled = [...document.querySelectorAll("#view .body")].map((body) => [body.scrollTop, body.scrollLeft]);
     this.profile = profile;
     this.code = undefined;
@@ -46,6 +48,10 @@ class App {
     this.resources();
     this.update();
     document.querySelectorAll("#view .body").forEach((body, i) => scrolled[i] && ([body.scrollTop, body.scrollLeft] = scrolled[i]));
+    // Who types goes on, though the field is another one.
+    const again = held?.id && !held.isConnected ? document.getElementById(held.id) : undefined;
+    again?.focus({ preventScroll: true });
+    if (marked?.[0] !== null) marked && again?.setSelectionRange?.(...marked);
   }
 
   resources() {
@@ -71,6 +77,8 @@ class App {
     const place = document.getElementById("view");
     if (this.shown !== known[0] || this.shownResource !== this.state.resource) {
       place.replaceChildren();
+      this.gone?.abort();
+      this.gone = new AbortController();
       this.view = known[3](this, place);
       this.shown = known[0];
       this.shownResource = this.state.resource;

@@ -18,7 +18,7 @@ class Finder {
     // Where the search began, as long as it goes on.
     if (question !== this.question) this.top = this.state.selected;
     this.question = question;
-    this.hits(ATTRIBUTES[by] ? by : "method", find, order === "breadth", isFromHere);
+    this.hits(Object.hasOwn(ATTRIBUTES, by) ? by : "method", find, order === "breadth", isFromHere);
   }
 
   /** Looks for the hits again if the question is another one. Undefined: it cannot be read. */

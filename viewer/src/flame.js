@@ -18,8 +18,12 @@ class FlameView extends IcicleView {
   }
 
   update() {
-    if (this.shown !== undefined && this.shown !== this.state.root) this.fit();
-    else this.readZoom();
+    if (this.shown !== undefined && this.shown !== this.state.root) {
+      clearTimeout(this.late);
+      this.top = 0;
+      this.zoomed = undefined;
+    }
+    this.readZoom();
     this.shown = this.state.root;
     this.tools.update();
     this.reveal();

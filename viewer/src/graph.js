@@ -45,7 +45,7 @@ class GraphView {
   words(node) {
     const { profile, resource } = this.state;
     const calls = profile.isCounted ? `${plural(profile.calls[node], profile.header.occurrences.replace(/s$/, ""))}, ` : "";
-    return `${short(profile.label(node))}  ${calls}${quantity(profile.total(resource)[node], profile.resources[resource].unit)} in all`;
+    return `${short(profile.label(node))}  ${calls}${this.app.amount(profile.total(resource)[node], resource)} total`;
   }
 
   /** Scrolls to a row, both ways. */

@@ -50,7 +50,7 @@ class IcicleView {
       // The panel that opens with the first click of two makes the canvas narrower.
       if (event.detail < 2) this.first = box;
       if (box !== undefined) this.click(box);
-    });
+    }, { signal: this.app.gone.signal });
     this.canvas.addEventListener("dblclick", () => this.first !== undefined && this.doubleClick(this.first));
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
@@ -83,7 +83,8 @@ class IcicleView {
 
   /** Puts what is seen into the address: not for every step of a wheel. */
   keep() {
-    const zoom = this.from <= 0 && this.to >= 1 ? "" : `${this.from.toFixed(7)}-${this.to.toFixed(7)}`;
+    // Of this view: another one draws another tree.
+    const zoom = this.from <= 0 && this.to >= 1 ? "" : `${this.app.shown}:${this.from.toFixed(7)}-${this.to.toFixed(7)}`;
     clearTimeout(this.late);
     this.late = setTimeout(() => {
       if (this.app.view !== this || zoom === this.state.at.zoom) return;
@@ -97,7 +98,8 @@ class IcicleView {
     const { zoom } = this.state.at;
     if (zoom === this.zoomed) return;
     this.zoomed = zoom;
-    const [from, to] = zoom.split("-").map(Number);
+    const [view, part = ""] = zoom.split(":");
+    const [from, to] = (view === this.app.shown ? part : "").split("-").map(Number);
     [this.from, this.to] = from >= 0 && to <= 1 && from < to ? [from, to] : [0, 1];
   }
 

@@ -39,8 +39,11 @@ class Keys {
     const isField = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
     if (event.key === "Escape" && isField) {
       event.target.blur();
+      if (event.target.id === "find-text") this.app.search.close();
       return;
     }
+    // What can be scrolled by itself is.
+    if (event.key.startsWith("Arrow") && event.target.closest?.("#side, #crumbs, .page")) return;
     if (isField || document.querySelector("dialog[open]")) return;
     const act = this.acts()[event.key];
     // A button that has the focus is pressed by Enter.

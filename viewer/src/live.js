@@ -14,16 +14,24 @@ class Live {
   }
 
   update() {
-    clearTimeout(this.timer);
     this.choice.value = this.app.state.at.refresh;
     const seconds = Number(this.choice.value);
-    if (seconds > 0) this.timer = setTimeout(() => this.fetch(), 1000 * seconds);
+    if (seconds !== this.seconds) {
+      this.seconds = seconds;
+      this.plan();
+    }
     const { since } = this.app.profile.header.about;
     const isCut = sinceMoment() !== null;
     // That of the command line stays.
     this.button.hidden = since.length > 0 && !isCut;
     this.button.textContent = isCut ? "Since the start" : "Since now";
     this.button.title = isCut ? "show everything since the program was started (t)" : "show only what happens from now on (t)";
+  }
+
+  /** The next question; none of a program that has ended. */
+  plan() {
+    clearTimeout(this.timer);
+    if (this.seconds > 0 && this.app.profile.header.about.is_live) this.timer = setTimeout(() => this.fetch(), 1000 * this.seconds);
   }
 
   pause() {
@@ -42,20 +50,27 @@ class Live {
     }
   }
 
-  /** Asks for the page again, and shows its document. */
+  /** Asks for the page again, and shows its document: one question at a time. */
   async fetch() {
+    if (this.isAsking) return;
+    this.isAsking = true;
     const moment = sinceMoment();
     try {
       const response = await fetch(`${location.pathname}${location.search}`);
       const text = await response.text();
       if (!response.ok) throw new Error(text.slice(0, 200));
       const profile = await profileOf(text);
-      this.moment = moment;
-      this.app.adopt(profile);
+      if (sinceMoment() === moment) {
+        this.moment = moment;
+        this.app.adopt(profile);
+      }
     } catch (error) {
       this.app.status(`no newer figures: ${error.message}`);
-      this.update();
     }
+    this.isAsking = false;
+    // Meanwhile another moment was chosen: this is no answer to it.
+    if (sinceMoment() !== moment) await this.fetch();
+    else this.plan();
   }
 }
 

@@ -57,12 +57,7 @@ class Mapper {
     if (text === this.text && this.resource === this.state.resource) return;
     this.text = text;
     this.resource = this.state.resource;
-    this.rules = [];
-    try {
-      for (const rule of JSON.parse(text || "[]")) if (ATTRIBUTES[rule.attribute]) this.rules.push(rule);
-    } catch {
-      this.rules = [];
-    }
+    this.rules = rulesOf(this.state);
     this.plans = this.rules.filter((rule) => rule.on !== false).map((rule, i) => this.plan(rule, i));
     this.cache = new Map();
   }

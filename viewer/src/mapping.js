@@ -20,10 +20,12 @@ function drawMapping(app, isEdited) {
   place.replaceChildren(head, help, ...rules.map((rule, i) => ruleLine(rules, i, apply)), newRule(app, rules, apply), storage(state));
 }
 
+/** The rules of the address, which anybody may have written. */
 function rulesOf(state) {
   try {
     const rules = JSON.parse(state.at.rules || "[]");
-    return Array.isArray(rules) ? rules : [];
+    const isText = (value) => value === undefined || typeof value === "string";
+    return Array.isArray(rules) ? rules.filter((rule) => rule && Object.hasOwn(ATTRIBUTES, rule.attribute) && isText(rule.value) && isText(rule.display) && isText(rule.style)) : [];
   } catch {
     return [];
   }
@@ -39,7 +41,7 @@ function ruleLine(rules, i, apply) {
   up.onclick = () => (rules.splice(i - 1, 0, ...rules.splice(i, 1)), apply());
   const remove = element("button", {}, "Remove");
   remove.onclick = () => (rules.splice(i, 1), apply());
-  const text = `${ATTRIBUTES[rule.attribute]?.label ?? rule.attribute} ${rule.value || "(each value)"} \u2192 ${rule.display} ${rule.style || ""}`;
+  const text = `${ATTRIBUTES[rule.attribute].label} ${rule.value || "(each value)"} \u2192 ${rule.display} ${rule.style || ""}`;
   return element("div", { class: "line" }, on, element("span", { class: "grow" }, text), up, remove);
 }
 

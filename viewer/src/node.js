@@ -113,7 +113,6 @@ function code(app, place, name) {
 function neighbours(app, place, title, arcs) {
   const { profile, resource } = app.state;
   if (!arcs.length) return;
-  const unit = profile.resources[resource].unit;
   const table = element("table");
   const head = element("tr");
   for (const text of ["calls", "total", "method"]) head.append(element("th", {}, text));
@@ -126,7 +125,7 @@ function neighbours(app, place, title, arcs) {
     go.onclick = () => app.state.go({ selected: app.largest(arc.fn) });
     const name = element("td");
     name.append(go);
-    row.append(element("td", {}, count(arc.calls)), element("td", {}, quantity(arc.total[resource], unit)), name);
+    row.append(element("td", {}, count(arc.calls)), element("td", {}, app.amount(arc.total[resource], resource)), name);
     table.append(row);
   }
   place.append(element("h2", {}, title), table);

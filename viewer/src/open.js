@@ -55,8 +55,15 @@ class OpenTree {
   toggle(node) {
     const { state, profile } = this.app;
     if (profile.isLeaf(node)) return;
-    if (!state.open.delete(node)) state.open.add(node);
+    if (!state.open.delete(node)) this.expand(node);
     state.go({ selected: node }, true);
+  }
+
+  /** Opens a context, and with it the chain that it is the end of: where the chain is cut, what was open stays so. */
+  expand(node) {
+    const { state, profile } = this.app;
+    state.open.add(node);
+    for (let at = profile.parent[node]; at > 0 && !state.open.has(at) && profile.children(at).length === 1; at = profile.parent[at]) state.open.add(at);
   }
 
   openLevel() {
@@ -71,7 +78,7 @@ class OpenTree {
         this.app.status(`the next level has more than ${count(MOST_OPEN)} contexts: open single ones`);
         break;
       }
-      state.open.add(nodes[i]);
+      this.expand(nodes[i]);
     }
     if (more === 0) this.app.status("all levels are open");
     state.go({}, true);

@@ -15,7 +15,8 @@ class OwnFlame {
     this.part = element("section", {}, element("h2", {}, `Own code by ${app.profile.resources[app.state.resource].name}`), this.box);
     this.canvas.addEventListener("mousemove", (event) => {
       const hit = this.at(event);
-      app.showTip(hit?.context, event);
+      if (hit) app.showText(this.words(hit), event);
+      else app.showTip(undefined);
     });
     this.canvas.addEventListener("mouseleave", () => app.showTip(undefined));
     this.canvas.addEventListener("click", (event) => {
@@ -23,6 +24,11 @@ class OwnFlame {
       if (hit) app.state.go({ selected: hit.context, view: "flame" });
     });
     new ResizeObserver(() => this.paint()).observe(this.box);
+  }
+
+  words({ context, total }) {
+    const { profile, state } = this.app;
+    return `${profile.label(context)}: ${this.app.amount(total, state.resource)} total (${percent(total, this.root.total)} %), in all contexts of this place`;
   }
 
   /** Own methods as a tree: name, total, the context that took most, callees, the largest first. */
@@ -60,7 +66,7 @@ class OwnFlame {
     const stack = [[this.root, 0, width, -1]];
     while (stack.length) {
       const [node, x, w, level] = stack.pop();
-      if (level >= 0) (rows[level] ??= []).push({ x, w, context: node.context });
+      if (level >= 0) (rows[level] ??= []).push({ x, w, context: node.context, total: node.total });
       if (level + 1 >= OWN_LEVELS) continue;
       let at = x;
       for (const child of [...node.below.values()].sort((a, b) => b.total - a.total)) {

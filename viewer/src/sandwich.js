@@ -111,9 +111,8 @@ class SandwichView extends IcicleView {
       if (!isFirst) this.fit();
     }
     this.readZoom();
-    const { unit } = profile.resources[resource];
     const { callees } = this.focus || {};
-    this.title.textContent = callees ? `${short(profile.labels[fn])}: ${count(profile.functions[fn].calls)} calls, total ${this.app.mark(profile.functions[fn], resource, "cum")}${quantity(callees.total[0], unit)}, ${percent(callees.total[0], profile.total(resource)[0])} %` : "";
+    this.title.textContent = callees ? `${short(profile.labels[fn])}: ${count(profile.functions[fn].calls)} calls, total ${this.app.mark(profile.functions[fn], resource, "cum")}${this.app.amount(callees.total[0], resource)}, ${percent(callees.total[0], profile.total(resource)[0])} %` : "";
     this.draw();
   }
 
@@ -152,9 +151,9 @@ class SandwichView extends IcicleView {
     }
     const { profile, resource } = this.state;
     const { merged, box } = hit;
-    const { name, unit } = profile.resources[resource];
+    const { name } = profile.resources[resource];
     const of = merged === this.focus.callers && merged.parent[box] !== 0 ? `, for ${short(profile.labels[this.fn])}` : "";
-    this.app.showText(`${profile.label(merged.context[box])}: ${count(merged.calls[box])} calls${of}, ${name} ${quantity(merged.total[box], unit)} total (${percent(merged.total[box], merged.total[0])} %)`, event);
+    this.app.showText(`${profile.label(merged.context[box])}: ${count(merged.calls[box])} calls${of}, ${name} ${this.app.amount(merged.total[box], resource)} total (${percent(merged.total[box], merged.total[0])} %)`, event);
   }
 
   /** To the caller or the callee that has most. */

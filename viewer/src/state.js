@@ -23,8 +23,11 @@ class State {
 
   /** Another document, such as a newer one: what is shown is found again by the address. */
   adopt(profile) {
+    // The address has room for some of the opened contexts only.
+    const opened = this.profile ? [...this.open].map((node) => this.profile.key(node)) : [];
     this.profile = profile;
     this.read();
+    for (const node of profile.findAll(opened).values()) this.open.add(node);
   }
 
   read() {
@@ -68,10 +71,15 @@ class State {
 
   /** Changes what is shown; small changes replace the entry of the history. */
   go(change, isSmall = false) {
+    // What was zoomed to is a part of another tree.
+    const isOther = "root" in change && change.root !== this.root;
     if ("root" in change) this.root = change.root;
-    if ("selected" in change) this.selected = change.selected;
+    if ("selected" in change) {
+      this.selected = change.selected;
+      this.reveal(change.selected);
+    }
     // Of another context it would be another call.
-    const text = { ...("selected" in change ? { call: "" } : {}), ...change, opened: this.openKeys() };
+    const text = { ...("selected" in change ? { call: "" } : {}), ...(isOther ? { zoom: "" } : {}), ...change, opened: this.openKeys() };
     if ("root" in change) text.root = this.profile.key(change.root);
     if ("selected" in change) text.selected = this.profile.key(change.selected);
     Object.assign(this.at, text);

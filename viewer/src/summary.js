@@ -49,8 +49,10 @@ class SummaryView {
     const { app, overview } = this;
     const { profile, resource } = app.state;
     const { unit, name, unmet } = profile.resources[resource];
+    // The server has sorted its own by one resource.
+    const isOwn = overview?.methods.length > 0 && resource === profile.header.first;
     const waiting = profile.resources.findIndex((of) => of.name === name.replace("running", "waiting"));
-    const rows = overview?.methods.length ? overview.methods : profile.functions.map((f, i) => [i, f.base]).filter(([i]) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0).sort((a, b) => b[1][resource] - a[1][resource]);
+    const rows = isOwn ? overview.methods : profile.functions.map((f, i) => [i, f.base]).filter(([i]) => profile.functions[i].kind === "method" && profile.functions[i].contexts > 0).sort((a, b) => b[1][resource] - a[1][resource]);
     const table = element("table", { id: "hot" }, element("tr", {}, ...["method", "calls", `${name}, self`, "%", "per call"].map((text) => element("th", {}, text))));
     for (const [i, sum] of rows.slice(0, LISTED)) {
       const f = profile.functions[i];
@@ -63,8 +65,8 @@ class SummaryView {
       const cells = [app.callsOf(f), app.amount(sum[resource], resource), percent(sum[resource], profile.header.total[resource]), each];
       table.append(element("tr", {}, element("td", { class: "name" }, go), ...cells.map((text) => element("td", {}, text))));
     }
-    const what = overview?.own_is ? element("p", { class: "kind" }, `own code: ${overview.own_is}`) : "";
-    return element("section", {}, element("h2", {}, overview ? "Own methods, with the libraries that they call" : "Methods"), what, table, this.link("all methods", { view: "methods" }));
+    const what = isOwn && overview.own_is ? element("p", { class: "kind" }, `own code: ${overview.own_is}`) : "";
+    return element("section", {}, element("h2", {}, isOwn ? "Own methods, with the libraries that they call" : "Methods"), what, table, this.link("all methods", { view: "methods" }));
   }
 
   findings(found) {

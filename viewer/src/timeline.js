@@ -259,7 +259,7 @@ class TimelineView extends LanesView {
       if (drag.row !== undefined) this.state.at.lane = this.id(this.list[drag.row]);
       if (!isClick && drag.x >= GUTTER) this.window(Math.round(this.moment(drag.x)), Math.round(this.moment(drag.end)));
       else if (event.target === canvas) this.click(event, drag.row);
-    });
+    }, { signal: this.app.gone.signal });
     canvas.addEventListener("dblclick", (event) => {
       const box = this.boxAt(event);
       if (box) this.window(box.start, box.start + box.length);
