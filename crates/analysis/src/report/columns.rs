@@ -82,7 +82,7 @@ fn labels(model: &Arcflow) -> impl Iterator<Item = String> {
 }
 
 /// An error in percent of its figure, whole ones from 10 on; `>99`: it may be off by all of it.
-fn error_percent(error: f64, value: f64) -> String {
+pub(super) fn error_percent(error: f64, value: f64) -> String {
     let percent = 100.0 * error / value;
     match percent {
         _ if error == 0.0 => "-".to_owned(),

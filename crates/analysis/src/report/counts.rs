@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Write;
 
 use super::aligned::Aligned;
+use super::columns::error_percent;
 use super::{Error, machine::field};
 use crate::load;
 use crate::session::names::Names;
@@ -106,7 +107,7 @@ impl Sampled {
             return format!("< {}", quantity((high * self.ns).round(), "ns"));
         }
         let error = (high - low) / 2.0 * self.all as f64 / samples as f64;
-        format!("{} +- {} %", quantity(ns as f64, "ns"), (100.0 * error).ceil())
+        format!("{} +- {} %", quantity(ns as f64, "ns"), error_percent(error, 1.0))
     }
 }
 
