@@ -2,7 +2,7 @@
 
 pub const MAGIC: [u8; 8] = *b"\x89IPROF\r\n";
 /// The version that is written.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// The first one whose nodes lie in pieces.
 pub const PIECES_VERSION: u32 = 2;
 /// The first version whose trees with few timed calls can be read.

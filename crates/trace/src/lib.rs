@@ -36,8 +36,8 @@
 //! of the file. Bytes not named here are 0 and are to be ignored. Text is UTF-8.
 //!
 //! # Version
-//! A reader accepts versions 1 to 7. Anything that an old reader can ignore is added without a new version: new region
-//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 8.
+//! A reader accepts versions 1 to 8. Anything that an old reader can ignore is added without a new version: new region
+//! kinds, new header words, new property keys, new flag bits. Whatever changes the meaning of bytes named here is version 9.
 //!
 //! | version | what is new |
 //! |---|---|
@@ -46,6 +46,7 @@
 //! | 5 | some words of a node lie elsewhere (kind 8, flag 16) |
 //! | 6 | calls that returned are counted for a thread, and not for each method (kind 3, flag 1) |
 //! | 7 | times are samples, and not sums over calls (kind 8, flag 32; kind 26) |
+//! | 8 | methods that are counted have samples in the place of exits (kind 3, flag 2) |
 //!
 //! # Clock
 //! Times are in ns of the monotonic clock of the virtual machine (`System.nanoTime()`, `CLOCK_MONOTONIC`); they compare within
@@ -56,7 +57,7 @@
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 8 | magic: 89 `IPROF` 0D 0A; written last |
-//! | 8 | 4 | version: 7 |
+//! | 8 | 4 | version: 8 |
 //! | 12 | 4 | length of this header: 4096 |
 //! | 16 | 8 | nonce: a random number, so that two copies of the runtime know the file as theirs |
 //! | 24 | 8 | process id, as the process saw it; 0: unknown |

@@ -119,8 +119,8 @@ fn foreign_files_are_refused() {
     assert_eq!(Profile::parse(b"PK\x03\x04").unwrap_err(), Error::NotAProfile);
     assert_eq!(Profile::parse(&calls()[..100]).unwrap_err(), Error::NoHeader { length: 100 });
     let mut newer = calls().to_vec();
-    newer[8] = 8;
-    assert_eq!(Profile::parse(&newer).unwrap_err(), Error::Version { version: 8 });
+    newer[8] = 9;
+    assert_eq!(Profile::parse(&newer).unwrap_err(), Error::Version { version: 9 });
 }
 
 /// Whatever is left of a file, its figures are never more than those of the whole.

@@ -1,13 +1,13 @@
 package instrument.runtime;
 
 /**
- * The numbers of the profile file format, version 7. The specification, with byte tables, is the documentation of the
+ * The numbers of the profile file format, version 8. The specification, with byte tables, is the documentation of the
  * {@code instrument-trace} crate; nothing here may change without it. Words are 8 bytes, little endian.
  */
 final class Format {
     /** The bytes 89 'I' 'P' 'R' 'O' 'F' 0D 0A, read as a word. */
     static final long MAGIC = 0x0A0D464F52504989L;
-    static final int VERSION = 7;
+    static final int VERSION = 8;
 
     /** Bytes of the file header; the first block follows it. */
     static final int FILE_HEADER = 4096;
