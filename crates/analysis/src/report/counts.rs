@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Write;
 
 use super::aligned::Aligned;
-use super::columns::error_percent;
+use super::columns::{below, error_percent};
 use super::{Error, machine::field};
 use crate::load;
 use crate::session::names::Names;
@@ -104,7 +104,7 @@ impl Sampled {
     fn text(self, samples: u64, ns: u64) -> String {
         let [low, high] = wilson(samples as f64, self.all as f64);
         if samples == 0 {
-            return format!("< {}", quantity((high * self.ns).round(), "ns"));
+            return below((high * self.ns).round(), "ns");
         }
         let error = (high - low) / 2.0 * self.all as f64 / samples as f64;
         format!("{} +- {} %", quantity(ns as f64, "ns"), error_percent(error, 1.0))
