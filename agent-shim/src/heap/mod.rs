@@ -25,28 +25,26 @@
 
 mod classes;
 mod coverage;
+mod events;
 mod every_allocation;
+mod natives;
 mod records;
 mod share;
 
-use crate::clock;
 use crate::environments;
-use crate::heap_dump;
 use crate::jvmti::{
-    Callbacks, Capability, Environment, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, Object,
-    StaticMethod, Value,
+    Callbacks, Capability, Environment, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, StaticMethod,
+    Value,
 };
 use crate::options;
 use crate::recorder;
-use crate::talk::{contained, say};
+use crate::talk::say;
 pub(crate) use classes::Classes;
 pub(crate) use coverage::Coverage;
 use records::Records;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release, Ordering::SeqCst,
-};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -121,10 +119,10 @@ fn capabilities(heap: &options::Heap) -> Vec<Capability> {
 
 /// What the virtual machine calls.
 static CALLBACKS: Callbacks = Callbacks {
-    garbage_collection_start: Some(garbage_collection_start),
-    garbage_collection_finish: Some(garbage_collection_finish),
-    object_free: Some(object_free),
-    vm_object_alloc: Some(vm_object_alloc),
+    garbage_collection_start: Some(events::garbage_collection_start),
+    garbage_collection_finish: Some(events::garbage_collection_finish),
+    object_free: Some(events::object_free),
+    vm_object_alloc: Some(events::vm_object_alloc),
     sampled_object_alloc: Some(every_allocation::sampled_object_alloc),
     ..Callbacks::NONE
 };
@@ -294,10 +292,10 @@ pub(crate) fn register(jni: Jni<'_>) -> bool {
         // SAFETY: each function takes and returns what the descriptor says.
         let natives = unsafe {
             [
-                NativeMethod::new(c"follows", c"(Ljava/lang/String;)Z", follows as *const c_void),
-                NativeMethod::new(c"size", c"(Ljava/lang/Object;)J", size as *const c_void),
-                NativeMethod::new(c"made", c"(Ljava/lang/Object;IIIIZ)I", made as *const c_void),
-                NativeMethod::new(c"room", c"(ILjava/nio/ByteBuffer;J)Z", room as *const c_void),
+                NativeMethod::new(c"follows", c"(Ljava/lang/String;)Z", natives::follows as *const c_void),
+                NativeMethod::new(c"size", c"(Ljava/lang/Object;)J", natives::size as *const c_void),
+                NativeMethod::new(c"made", c"(Ljava/lang/Object;IIIIZ)I", natives::made as *const c_void),
+                NativeMethod::new(c"room", c"(ILjava/nio/ByteBuffer;J)Z", natives::room as *const c_void),
             ]
         };
         jni.register_natives(&registered, &natives).then_some(())?;
@@ -378,149 +376,4 @@ pub(crate) fn stop(jni: Jni<'_>) {
         let mut bodies = heap.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies.drain(..).for_each(|body| jni.forget_global(body));
     }
-}
-
-// ---- native methods; class and environment are arguments that none has use for ----
-
-/// `static native boolean follows(String type)`.
-unsafe extern "system" fn follows(jni: *mut *const *const c_void, _: *mut c_void, name: *mut c_void) -> u8 {
-    let follows = contained("the patterns of the heap", || {
-        // SAFETY: the environment of this call and its argument.
-        let (jni, name) = unsafe { (Jni::new(jni), Object::new(name)) };
-        let name = jni.text(&name);
-        heap().is_none_or(|heap| heap.classes.follow(&name))
-    });
-    u8::from(follows.unwrap_or(true))
-}
-
-/// `static native long size(Object object)`; 0: unknown.
-unsafe extern "system" fn size(_: *mut *const *const c_void, _: *mut c_void, object: *mut c_void) -> i64 {
-    // SAFETY: an argument of this call.
-    let object = unsafe { Object::new(object) };
-    Writer::enter().and_then(|writer| writer.0.jvmti.object_size(&object).ok()).unwrap_or(0)
-}
-
-/// `static native int made(Object object, int type, int thread, int context, int units, boolean ask)`.
-unsafe extern "system" fn made(
-    _: *mut *const *const c_void,
-    _: *mut c_void,
-    object: *mut c_void,
-    class: i32,
-    thread: i32,
-    context: i32,
-    units: i32,
-    ask: u8,
-) -> i32 {
-    let Some(writer) = Writer::enter() else { return 0 };
-    let heap = writer.0;
-    // SAFETY: an argument of this call.
-    let object = unsafe { Object::new(object) };
-    if ask != 0 && heap.jvmti.tag(&object).is_ok_and(|tag| tag != 0) {
-        return KNOWN;
-    }
-    let wants = |on: bool, bit: i32| if on { bit } else { 0 };
-    let room = wants(heap.objects.wants_room(), WANTS_OBJECTS)
-        | wants(heap.collections.wants_room(), WANTS_COLLECTIONS);
-    let Some(number) = heap.objects.take() else { return room | NO_ROOM };
-    if let Some(record) = heap.objects.get(number) {
-        let ended = heap.ended.load(Relaxed);
-        let pair = |low: u64, high: u64| low & 0xffff_ffff | high << 32;
-        record[1].store(pair(context as u64, ended), Relaxed);
-        record[2].store(u64::from(units as u32), Relaxed);
-        record[3].store(clock::now() as u64, Relaxed);
-        // The class makes it a record.
-        record[0].store(pair(class as u64, thread as u64), Release);
-    }
-    // Where there is no memory for the tag the object lives for good, as far as we know.
-    let _ = heap.jvmti.set_tag(&object, number as i64);
-    room
-}
-
-/// `static native boolean room(int kind, ByteBuffer body, long first)`.
-unsafe extern "system" fn room(
-    jni: *mut *const *const c_void,
-    _: *mut c_void,
-    kind: i32,
-    body: *mut c_void,
-    first: i64,
-) -> u8 {
-    let taken = contained("room in the profile", || {
-        // SAFETY: the environment of this call and its argument.
-        let (jni, body) = unsafe { (Jni::new(jni), Object::new(body)) };
-        let (Some(heap), Some(kept)) = (heap(), jni.global(&body)) else { return false };
-        heap.bodies.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
-        // SAFETY: the buffer is kept until nobody writes to it.
-        let Some(body) = (unsafe { jni.words(&body) }) else { return false };
-        match kind {
-            OBJECTS => heap.objects.add(first as u64, body),
-            COLLECTIONS => heap.collections.add(first as u64, body),
-            _ => false,
-        }
-    });
-    u8::from(taken.unwrap_or(false))
-}
-
-// ---- events ----
-
-/// The virtual machine has made an object that no bytecode sees.
-///
-/// # Safety
-/// Called by the virtual machine.
-unsafe extern "system" fn vm_object_alloc(
-    _: *mut *const *const c_void,
-    jni: *mut *const *const c_void,
-    _thread: *mut c_void,
-    object: *mut c_void,
-    _class: *mut c_void,
-    _size: i64,
-) {
-    contained("an object of the virtual machine", || {
-        // SAFETY: both are valid during this call.
-        let (jni, object) = unsafe { (Jni::new(jni), Object::new(object)) };
-        if let Some(java) = heap().and_then(|heap| heap.java.get()) {
-            jni.setting_thrown_aside(|| jni.call(&java.made, &[Value::Object(&object)]));
-        }
-    });
-}
-
-/// An object that had a tag is gone. Nothing may be called here.
-///
-/// # Safety
-/// Called by the virtual machine.
-unsafe extern "system" fn object_free(environment: *mut *const *const c_void, tag: i64) {
-    let Some(writer) = Writer::of(environment) else { return };
-    let heap = writer.0;
-    // While the heap is dumped a tag carries more than the number.
-    if let Some(record) = heap.objects.get(heap_dump::number(tag)) {
-        // Before 17 that is found out within the collection, which is as good as ended.
-        record[2].fetch_or((heap.begun.load(Relaxed) + 1) << 32, Relaxed);
-    }
-}
-
-/// A collection stops the program. Nothing may be called here.
-///
-/// # Safety
-/// Called by the virtual machine.
-unsafe extern "system" fn garbage_collection_start(environment: *mut *const *const c_void) {
-    let Some(writer) = Writer::of(environment) else { return };
-    let heap = writer.0;
-    heap.begun.fetch_add(1, Relaxed);
-    let number = heap.collections.take().unwrap_or(0);
-    if let Some(record) = heap.collections.get(number) {
-        record[0].store(clock::now() as u64, Relaxed);
-    }
-    heap.current.store(number, Relaxed);
-}
-
-/// It has ended. Nothing may be called here.
-///
-/// # Safety
-/// Called by the virtual machine.
-unsafe extern "system" fn garbage_collection_finish(environment: *mut *const *const c_void) {
-    let Some(writer) = Writer::of(environment) else { return };
-    let heap = writer.0;
-    if let Some(record) = heap.collections.get(heap.current.swap(0, Relaxed)) {
-        record[1].store(clock::now() as u64, Relaxed);
-    }
-    heap.ended.fetch_add(1, Relaxed);
 }
