@@ -19,7 +19,7 @@ const LOG_PAGE: u32 = 3;
 const PAGE: usize = 1 << LOG_PAGE;
 const WORD: usize = 8;
 /// Pages whose places are kept.
-const KEPT: usize = 64;
+const KEPT: usize = 256;
 
 /// What runs.
 #[derive(Debug)]
@@ -47,10 +47,10 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// The region is another one from now on. No handler looks.
+    /// The region is another one from now on. No handler looks. What is kept is looked at before it is believed: a region that has grown has its
+    /// records in the same order, and a virtual thread comes back to its own.
     pub(super) fn go_to(&self, region: Words) {
         self.region.store(region.0, Relaxed);
-        self.pages.iter().for_each(|page| page.store(0, Relaxed));
     }
 
     /// The innermost recorded call.
@@ -72,12 +72,13 @@ impl Counts {
         let page = id >> LOG_PAGE;
         let kept = &self.pages[page as usize % KEPT];
         let known = kept.load(Relaxed);
-        let first = match known as u32 {
-            number if number > 0 && known >> 32 == u64::from(page) + 1 => number as usize - 1,
+        let is_first = u64::from(page << LOG_PAGE) + 1;
+        let end = (region.get(LENGTH) as usize / WORD).saturating_sub(records) / RECORD;
+        let id_of = |number: usize| region.get(records + RECORD * number);
+        let is_it = |number: usize| number < end && id_of(number) == is_first;
+        let first = match (known as u32 as usize).checked_sub(1) {
+            Some(number) if known >> 32 == u64::from(page) + 1 && is_it(number) => number,
             _ => {
-                let is_first = u64::from(page << LOG_PAGE) + 1;
-                let end = (region.get(LENGTH) as usize / WORD).saturating_sub(records) / RECORD;
-                let id_of = |number: usize| region.get(records + RECORD * number);
                 let pages = (0..end).step_by(PAGE).take_while(|&number| id_of(number) != 0);
                 let first = pages.into_iter().find(|&number| id_of(number) == is_first)?;
                 kept.store((u64::from(page) + 1) << 32 | (first as u64 + 1), Relaxed);
@@ -149,5 +150,11 @@ mod tests {
         let samples = |number| words.get(record(number) + SAMPLES);
         assert_eq!((samples(8 + 3), samples(1)), (2, 2));
         assert_eq!((0..16).map(samples).sum::<u64>(), 4);
+        // Another region at the same place, with the pages the other way round.
+        for (number, id) in (0..8).chain(16..24).enumerate() {
+            words.put(record(number), id + 1);
+        }
+        sample();
+        assert_eq!((samples(3), samples(8 + 3)), (1, 2));
     }
 }
