@@ -19,6 +19,7 @@ public class Failing {
     private static final Random RANDOM = new Random(7);
     private static final List<String> PATH = new ArrayList<String>();
     private static final TreeMap<String, Integer> CALLS = new TreeMap<String, Integer>();
+    private static final String[] TEXTS = {null, "", "text", "text"};
     private static int failures;
 
     public static void main(String[] arguments) {
@@ -117,13 +118,15 @@ public class Failing {
                 failures++;
             } catch (IllegalArgumentException e) {
                 failures++;
+            } catch (StringIndexOutOfBoundsException e) {
+                failures++;
             }
             truncate(length);
         }
     }
 
     private static void call(int level) {
-        switch (RANDOM.nextInt(9)) {
+        switch (RANDOM.nextInt(11)) {
             case 0:
                 new Parts.Base(level);
                 break;
@@ -145,6 +148,13 @@ public class Failing {
                 break;
             case 6:
                 Parts.making(level);
+                break;
+            case 7:
+                in("failing.Parts$Checked.<init>(Ljava/lang/String;I)V");
+                new Parts.Checked(TEXTS[RANDOM.nextInt(4)], level);
+                break;
+            case 8:
+                Parts.noted(level);
                 break;
             default:
                 Parts.plain(level);

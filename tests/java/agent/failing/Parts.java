@@ -55,6 +55,25 @@ class Parts {
         }
     }
 
+    /** Its argument fails without a call before or behind one that whoever makes it calls, too. */
+    static class Checked {
+        Checked(String text, int level) {
+            this(text.length(), level > 2 ? noted(level) : level, text.charAt(1));
+            Failing.out("failing.Parts$Checked.<init>(Ljava/lang/String;I)V");
+        }
+
+        Checked(int size, int level, int character) {
+            Failing.in("failing.Parts$Checked.<init>(III)V");
+            Failing.out("failing.Parts$Checked.<init>(III)V");
+        }
+    }
+
+    static int noted(int level) {
+        Failing.in("failing.Parts.noted(I)I");
+        Failing.out("failing.Parts.noted(I)I");
+        return level;
+    }
+
     static void plain(int level) {
         Failing.in("failing.Parts.plain(I)V");
         Failing.act(level);

@@ -14,6 +14,7 @@ final class SlowPath {
         if (state.doubted != 0 && state.mode == state.live) {
             state.settle(state.alive(entering));
         }
+        state.unwatch();
         if (state.isPaused()) {
             state.muted.begin(id, pendingBit);
             return;
@@ -59,18 +60,23 @@ final class SlowPath {
             state.enterReserved(id, pendingBit);
             if (pendingBit != 0) {
                 state.pending++;
+                state.watch();
             }
         }
     }
 
-    /** Whether pending constructors may be gone. An entry tells which are there if it is in a new context, or if there are too many of them. */
+    /** Whether pending constructors may be gone. An entry tells which are there if it is in a new context or under a suspect one, or if there are too many of them. */
     private static boolean isDoubtful(ThreadState state, int id, int entering) {
         if (entering != 0 && state.pending >= state.pendingLimit) {
             return true;
         }
         int depth = state.depth();
         boolean topIsPending = depth > state.beneath() && state.frame(depth - 1) < 0;
-        return topIsPending && state.muted.isEmpty() && state.isNew(id) && !Constructors.isOnTop(state, entering);
+        return topIsPending && state.muted.isEmpty() && (state.isNew(id) || isSuspect(state.frame(depth - 1))) && !Constructors.isOnTop(state, entering);
+    }
+
+    private static boolean isSuspect(long frame) {
+        return Constructors.isSuspect(Format.idPlusOne(frame) - 1);
     }
 
     /** Exit and unwind. */
@@ -104,6 +110,7 @@ final class SlowPath {
             state.thrown();
         }
         state.outside();
+        state.watch();
     }
 
     static void superReturned(ThreadState state, int id, NotInlined none) {
@@ -126,6 +133,7 @@ final class SlowPath {
                 state.closeAbove(at);
                 state.setFrame(at, state.frame(at) & ~Format.PENDING);
                 state.pending--;
+                Constructors.returned(id);
             }
         } finally {
             if (state.mode == ThreadState.BUSY) {
@@ -133,6 +141,7 @@ final class SlowPath {
             }
         }
         state.outside();
+        state.watch();
     }
 
     static void caught(ThreadState state, int id, NotInlined none) {
@@ -158,6 +167,7 @@ final class SlowPath {
             }
         }
         state.outside();
+        state.watch();
     }
 
     /** What {@link ThreadState#enterLibrary} does not take. Lets StackOverflowError and ThreadDeath through. */
@@ -189,6 +199,7 @@ final class SlowPath {
 
     /** Ends the doubt about pending constructors. */
     private static void settle(ThreadState state, boolean mayBeThere) {
+        state.unwatch();
         if (state.doubted != 0 && state.mode == state.live) {
             state.settle(mayBeThere ? state.alive(0) : null);
         }

@@ -6,16 +6,29 @@ import java.util.concurrent.ConcurrentHashMap;
  * Which pending constructors are still there. No handler can cover super(), so a constructor whose super() throws tells nothing. Where the exception ends in code that is
  * not recorded, nothing beneath tells, either: then the frames that are really on the stack do. A constructor is known there by a name that was read from the
  * stack at its first call.
+ *
+ * <p>A look at the stack takes a microsecond. An entry right under a pending constructor has one if the context is new, or the constructor is suspect: until its super() has returned
+ * once, and again from when it failed without an event. So only the first such failure can go unnoticed, until an event of a frame beneath, where the same contexts were
+ * entered under the constructor before.
  */
 final class Constructors {
     /** The most comparisons for one look. */
     private static final long MOST = 1 << 20;
     /** A ready constructor is there: what tells of its end has not come. */
     private static final int CERTAIN = 1 << 16;
+    /** So many looks without a failure acquit a suspect constructor: most programs do not notice them. */
+    private static final int ACQUITTAL = 1 << 12;
 
     private static final ConcurrentHashMap<Integer, String> NAMES = new ConcurrentHashMap<Integer, String>();
     /** Bits of the ids that have names. */
     private static volatile long[] known = new long[64];
+    /** Of the same length: bits of the ids of suspect ones, and of those that have failed without an event. */
+    private static long[] suspect = new long[64];
+    private static long[] failed = new long[64];
+    /** How many are suspect. Not volatile: what a thread sees late it looks at late. */
+    static int suspects;
+    /** Looks since a suspect one failed; those of several may be in one place. */
+    private static final int[] LOOKS = new int[1 << 10];
 
     private Constructors() {}
 
@@ -23,12 +36,47 @@ final class Constructors {
     static synchronized void renew() {
         NAMES.clear();
         known = new long[64];
+        suspect = new long[64];
+        failed = new long[64];
+        suspects = 0;
     }
 
     static boolean isKnown(int id) {
-        long[] bits = known;
+        return isIn(known, id);
+    }
+
+    private static boolean isIn(long[] bits, int id) {
         int word = id >> 6;
         return word < bits.length && (bits[word] >>> id & 1) != 0;
+    }
+
+    /** Whether an entry right under this one looks at the stack. */
+    static boolean isSuspect(int id) {
+        return suspects != 0 && isIn(suspect, id);
+    }
+
+    /** Of frames on the shadow stack of a thread, the upper half of this one, which was pending: it is gone, and no event has told of it. */
+    static synchronized void failed(int upper) {
+        int id = (upper & 0x7fffffff) - 1;
+        if (isKnown(id)) {
+            failed[id >> 6] |= 1L << id;
+            suspect(id, true);
+            LOOKS[id & LOOKS.length - 1] = 0;
+        }
+    }
+
+    /** The super() of a suspect one has returned. */
+    static void returned(int id) {
+        if (isSuspect(id) && !isIn(failed, id)) {
+            suspect(id, false);
+        }
+    }
+
+    private static synchronized void suspect(int id, boolean is) {
+        if (isIn(suspect, id) != is) {
+            suspect[id >> 6] ^= 1L << id;
+            suspects += is ? 1 : -1;
+        }
     }
 
     /** The constructor with this id is the innermost on the stack. The thread is BUSY. */
@@ -40,15 +88,23 @@ final class Constructors {
         if (name != null) {
             NAMES.put(id, name);
         }
-        know(id);
+        know(id, name != null);
     }
 
-    private static synchronized void know(int id) {
+    private static synchronized void know(int id, boolean hasName) {
         int word = id >> 6;
-        long[] more = word < known.length ? known : java.util.Arrays.copyOf(known, Math.max(2 * known.length, word + 1));
+        int length = word < known.length ? known.length : Math.max(2 * known.length, word + 1);
+        failed = withLength(failed, length);
+        suspect = withLength(suspect, length);
+        long[] more = withLength(known, length);
         more[word] |= 1L << id;
         // Also when it is the same array: others see what is in it.
         known = more;
+        suspect(id, hasName);
+    }
+
+    private static long[] withLength(long[] bits, int length) {
+        return bits.length == length ? bits : java.util.Arrays.copyOf(bits, length);
     }
 
     private static String caller() {
@@ -94,6 +150,7 @@ final class Constructors {
         if (name == null) {
             return true;
         }
+        looked(Format.idPlusOne(state.frame(at)) - 1);
         for (at--; at >= 0; at--) {
             String other = name((int) (state.frame(at) >>> 32));
             if (other != null) {
@@ -105,6 +162,14 @@ final class Constructors {
         }
         String[] innermost = look(1 + entering);
         return innermost == null || innermost.length > entering && innermost[entering].equals(name);
+    }
+
+    private static void looked(int id) {
+        int place = id & LOOKS.length - 1;
+        if (isSuspect(id) && ++LOOKS[place] >= ACQUITTAL) {
+            LOOKS[place] = 0;
+            suspect(id, false);
+        }
     }
 
     /** Which of the constructors that are held for aborted are still there. */

@@ -86,6 +86,11 @@ abstract class ShadowStack {
     /** Whether the next entry, and what belongs to the topmost frame, is not for the fast paths. */
     abstract void hold(boolean on);
 
+    /** Whether it matters which calls a call is in. */
+    boolean hasContexts() {
+        return true;
+    }
+
     /** Whether a context is not known yet, and that of its caller depends on what is on the stack. */
     boolean isNew(int id) {
         return false;

@@ -62,6 +62,8 @@ abstract class ThreadState extends ShadowStack {
     int doubted;
     /** The upper halves of their frames, the outermost first. */
     int[] doubtedFrames = new int[4];
+    /** A suspect constructor is on top: see {@link #watch}. */
+    private boolean watched;
     /** The bits that an id may have. */
     int idMask = 0x7fffffff;
 
@@ -320,6 +322,7 @@ abstract class ThreadState extends ShadowStack {
     final void closeAbove(int at) {
         while (depth() - 1 > at) {
             long frame = frame(depth() - 1);
+            failed(frame);
             closeTop(frame < 0 ? Format.ABORTED : LibraryCalls.isFrame(frame) ? Format.UNWINDS : Format.UNCLOSED);
         }
     }
@@ -353,6 +356,7 @@ abstract class ThreadState extends ShadowStack {
             }
             if (abort(frames)) {
                 doubted = frames;
+                watched = false;
                 hold(true);
             }
         } finally {
@@ -386,6 +390,38 @@ abstract class ThreadState extends ShadowStack {
         return at > 0;
     }
 
+    /** If a pending constructor is on top that is suspect, see {@link Constructors}, the next event is not for the fast paths. */
+    final void watch() {
+        int depth = depth();
+        if (doubted == 0 && depth > beneath && frame(depth - 1) < 0 && !onTrial && hasContexts()) {
+            watched = Constructors.isSuspect(Format.idPlusOne(frame(depth - 1)) - 1);
+            if (watched) {
+                hold(true);
+            }
+        }
+    }
+
+    /** An event has come that was not for the fast paths. */
+    final void unwatch() {
+        if (watched && doubted == 0 && mode == live) {
+            watched = false;
+            hold(false);
+            covered();
+        }
+    }
+
+    /** The fast paths take nothing that belongs to the topmost frame, and no entry. */
+    final boolean isHeld() {
+        return doubted != 0 || watched;
+    }
+
+    /** The frame of a pending constructor that is found to be gone; no event has told of its end. */
+    private void failed(long frame) {
+        if (frame < 0 && !onTrial && !isPaused()) {
+            Constructors.failed((int) (frame >>> 32));
+        }
+    }
+
     /** These of the doubted constructors are there; null: none is. */
     final void settle(boolean[] alive) {
         boolean any = false;
@@ -405,6 +441,11 @@ abstract class ThreadState extends ShadowStack {
         boolean[] gone = muted.gone(entering);
         if (gone != null) {
             int depth = depth();
+            for (int i = 0; i < depth; i++) {
+                if (gone[i]) {
+                    failed(frame(i));
+                }
+            }
             int top = 0;
             while (muted.isEmpty() && top < depth && gone[depth - 1 - top]) {
                 top++;

@@ -291,6 +291,11 @@ final class CountsState extends MappedCounts {
         return mode == Gate.recording() && missed == 0 && allocations.countAgain(object, Format.idPlusOne(get(sp - WORD)));
     }
 
+    @Override
+    boolean hasContexts() {
+        return false;
+    }
+
     /** There are no times here. */
     @Override
     void takeOut(long ns) {}

@@ -5,10 +5,11 @@ package instrument.runtime;
  * stack here is only for what a reader cannot know: the surplus of pending constructors, and the end of a root method.
  */
 final class TraceState extends MappedTrace {
-    // What abort has changed: where it wrote, and what entryEnd and the clock were.
+    // What abort has changed: where it wrote, and what the clock was.
     private int abortedAt;
-    private int heldEnd;
     private long heldLast;
+    /** From this depth on an entry is not for the fast path. */
+    private int limit = Integer.MAX_VALUE;
 
     private final RecentClasses recent = new RecentClasses();
 
@@ -31,7 +32,7 @@ final class TraceState extends MappedTrace {
 
     @Override
     boolean enterConstructor(int id) {
-        if (pending < pendingLimit && Constructors.isKnown(id) && enter(CONSTRUCTOR, id, Format.PENDING)) {
+        if (pending < pendingLimit && Constructors.isKnown(id) && !Constructors.isSuspect(id) && enter(CONSTRUCTOR, id, Format.PENDING)) {
             pending++;
             return true;
         }
@@ -41,7 +42,7 @@ final class TraceState extends MappedTrace {
     private boolean enter(long kind, int id, long pendingBit) {
         int top = depth;
         long[] stack = this.stack;
-        if (mode != Gate.recording() || next >= entryEnd || top >= stack.length || id > LARGEST_NUMBER) {
+        if (mode != Gate.recording() || next >= entryEnd || top >= stack.length || top >= limit || id > LARGEST_NUMBER) {
             return false;
         }
         stack[top] = (long) (id + 1) << 32 | pendingBit;
@@ -79,6 +80,9 @@ final class TraceState extends MappedTrace {
         }
         put(kind, id);
         depth = top;
+        if (top > 0 && stack[top - 1] < 0 && Constructors.suspects != 0) {
+            watch();
+        }
         return true;
     }
 
@@ -318,15 +322,11 @@ final class TraceState extends MappedTrace {
         }
     }
 
-    /** Entries are held by {@link #entryEnd}. */
     @Override
     void hold(boolean on) {
+        limit = on ? depth : Integer.MAX_VALUE;
         if (on) {
-            heldEnd = entryEnd;
-            entryEnd = 0;
             covered = depth;
-        } else {
-            entryEnd = heldEnd;
         }
     }
 

@@ -125,7 +125,7 @@ final class TreeState extends MappedTree {
      */
     private boolean enterPast(int id, long pendingBit, NotInlined none) {
         int top = sp;
-        if (top >= stackEnd || deeper == 0 || doubted != 0) {
+        if (top >= stackEnd || deeper == 0 || isHeld()) {
             return false;
         }
         if (lowestDeeper >= top && depth() < Recording.settings.depth) {
@@ -150,7 +150,7 @@ final class TreeState extends MappedTree {
 
     @Override
     boolean enterConstructor(int id) {
-        if (pending < pendingLimit && enter(id, Format.PENDING)) {
+        if (pending < pendingLimit && !Constructors.isSuspect(id) && enter(id, Format.PENDING)) {
             pending++;
             return true;
         }
@@ -205,10 +205,14 @@ final class TreeState extends MappedTree {
         words.put(at, words.get(at) + 1);
         words.put(top, 0);
         sp = top;
-        int below = (int) words.get(top - 2 & INDEX);
+        long caller = words.get(top - 2 & INDEX);
+        int below = (int) caller;
         current = below;
         if (SAMPLES) {
             Memory.put(words, mark, below);
+        }
+        if (caller < 0 && Constructors.suspects != 0) {
+            watch();
         }
         return true;
     }
@@ -219,6 +223,9 @@ final class TreeState extends MappedTree {
         cpuNow = CPU ? cpuClock() : 0;
         cpuLast = cpuNow;
         closeTop(column);
+        if (words.get(sp - 2) < 0) {
+            watch();
+        }
         return true;
     }
 
