@@ -360,6 +360,14 @@ fn a_program_that_was_joined_answers() -> Result<()> {
         // Who has which monitors must be asked for at the start of a program.
         let monitors = program.ask(&["monitors"])?;
         assert_eq!(monitors["only_contended"], true, "Java {}: {monitors}", jre.version);
+        // What was waited for when nobody recorded is found on the stacks.
+        let threads = program.ask(&["threads"])?;
+        let blocked = named(&threads["threads"], "blocked");
+        assert_eq!(blocked["waits_for"]["class"], "Asked$Lock", "Java {}: {threads}", jre.version);
+        let locks = monitors["monitors"].as_array().context("monitors")?.iter();
+        let lock = locks.filter(|one| one["id"] == blocked["waits_for"]["id"]).collect::<Vec<_>>();
+        ensure!(lock.len() == 1 && lock[0]["owner"]["name"] == "main", "Java {}: {monitors}", jre.version);
+        assert_eq!(lock[0]["waiters"], serde_json::json!([{ "id": blocked["id"], "name": "blocked" }]));
         program.ask(&["pause"])?;
         program.run("call 1")?;
     }

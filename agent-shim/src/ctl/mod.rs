@@ -14,6 +14,7 @@ mod selection;
 mod server;
 mod snapshot;
 mod threads;
+mod waits;
 
 use crate::armed;
 use crate::jvmti::{AgentThread, Capability, Environment, Jni, Jvmti};

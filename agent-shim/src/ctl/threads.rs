@@ -1,6 +1,7 @@
 //! Threads: what they are, what they do, and which monitors they have and want.
 
 use super::answer::{Asked, java_name, reason};
+use super::waits::{BLOCKED, IN_OBJECT_WAIT};
 use crate::jvmti::{Frame, MethodId, Object, Stack};
 use instrument_control::answer::{self, Monitor, Monitors, Thread, Threads};
 use std::collections::HashMap;
@@ -11,12 +12,11 @@ const DEEPEST: usize = 2000;
 // `JVMTI_THREAD_STATE_*`
 const TERMINATED: u32 = 0x2;
 const RUNNABLE: u32 = 0x4;
-const BLOCKED: u32 = 0x400;
 const WAITING: u32 = 0x80;
 const WITH_TIMEOUT: u32 = 0x20;
 const DETAILS: [(u32, &str); 6] = [
     (0x40, "sleeping"),
-    (0x100, "in Object.wait"),
+    (IN_OBJECT_WAIT, "in Object.wait"),
     (0x200, "parked"),
     (0x10_0000, "suspended"),
     (0x20_0000, "interrupted"),
@@ -46,10 +46,12 @@ struct Known {
 
 impl<'a> Asked<'a> {
     pub(super) fn threads(self, frames: usize) -> Result<Threads, String> {
-        let stacks = self.jvmti.all_stacks(frames.min(DEEPEST), self.jni).map_err(reason)?;
+        let stacks = self.jvmti.all_stacks(frames.clamp(1, DEEPEST), self.jni).map_err(reason)?;
+        let waits_for = self.waited_for(&stacks);
         let mut methods = HashMap::new();
-        let mut threads: Vec<Thread> =
-            stacks.iter().map(|stack| self.one_thread(stack, frames > 0, &mut methods)).collect();
+        let mut threads: Vec<Thread> = std::iter::zip(&stacks, waits_for)
+            .map(|(stack, waits_for)| self.one_thread(stack, waits_for, frames > 0, &mut methods))
+            .collect();
         threads.sort_by_key(|thread| thread.id);
         Ok(Threads { threads })
     }
@@ -58,7 +60,12 @@ impl<'a> Asked<'a> {
         let stacks = self.jvmti.all_stacks(DEEPEST, self.jni).map_err(reason)?;
         let stack = stacks.iter().find(|stack| self.thread_id(&stack.thread) == Some(id));
         let stack = stack.ok_or_else(|| format!("no platform thread has the id {id}; it may have ended"))?;
-        Ok(self.one_thread(stack, true, &mut HashMap::new()))
+        Ok(self.with_stack(stack))
+    }
+
+    fn with_stack(self, stack: &Stack<'a>) -> Thread {
+        let waits_for = self.waited_for(std::slice::from_ref(stack)).pop().flatten();
+        self.one_thread(stack, waits_for, true, &mut HashMap::new())
     }
 
     /// The one thread of a name.
@@ -69,7 +76,7 @@ impl<'a> Asked<'a> {
         };
         match &stacks.iter().filter(has_name).collect::<Vec<_>>()[..] {
             [] => Err(format!("no platform thread is called `{name}`; `threads` lists them")),
-            [stack] => Ok(self.one_thread(stack, true, &mut HashMap::new())),
+            [stack] => Ok(self.with_stack(stack)),
             several => {
                 let ids = several.iter().filter_map(|stack| self.thread_id(&stack.thread));
                 let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
@@ -81,6 +88,7 @@ impl<'a> Asked<'a> {
     fn one_thread(
         self,
         stack: &Stack<'a>,
+        waits_for: Option<Object<'a>>,
         with_stack: bool,
         methods: &mut HashMap<MethodId, Known>,
     ) -> Thread {
@@ -91,7 +99,6 @@ impl<'a> Asked<'a> {
             named
         };
         let details = DETAILS.iter().filter(|(bit, _)| stack.state & bit != 0);
-        let waits_for = self.jvmti.contended_monitor(thread, self.jni).ok().flatten();
         let owned = self.jvmti.owned_monitors(thread, self.jni).ok();
         let mut all = Thread {
             id: self.thread_id(thread),
@@ -142,14 +149,14 @@ impl<'a> Asked<'a> {
 
     /// Those that a thread has, or waits for.
     pub(super) fn monitors(self) -> Result<Monitors, String> {
-        let stacks = self.jvmti.all_stacks(0, self.jni).map_err(reason)?;
+        let stacks = self.jvmti.all_stacks(1, self.jni).map_err(reason)?;
+        let waited_for = self.waited_for(&stacks);
         let mut found: Vec<(Option<i64>, Object<'a>)> = Vec::new();
         let mut all_told = true;
-        for stack in &stacks {
+        for (stack, waited_for) in std::iter::zip(&stacks, waited_for) {
             let owned = self.jvmti.owned_monitors(&stack.thread, self.jni);
             all_told &= owned.is_ok();
-            let wanted = self.jvmti.contended_monitor(&stack.thread, self.jni).unwrap_or_default();
-            for monitor in owned.unwrap_or_default().into_iter().chain(wanted) {
+            for monitor in owned.unwrap_or_default().into_iter().chain(waited_for) {
                 let id = self.id(&monitor);
                 if found.iter().any(|(known, _)| *known == id) {
                     self.jni.forget(monitor);
