@@ -1,11 +1,12 @@
 //! Exports that have the whole stack of each context: how large they become is known before they are written.
 
+use flate2::read::GzDecoder;
 use instrument_analysis::export::format::{ExportRequest, Exportable, Format, Recorded};
-use instrument_analysis::export::{Figure, folded, otlp_profiles, speedscope, tau};
+use instrument_analysis::export::{Figure, folded, otlp_profiles, pprof, speedscope, tau};
 use instrument_analysis::model::{Arcflow, Kind, Resource};
 use instrument_analysis::session::{Error, Request, Session};
 use std::cell::Cell;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// Two methods that call each other.
 fn recursion(depth: usize) -> Arcflow {
@@ -57,6 +58,11 @@ fn an_estimate_is_near_to_what_is_written() {
             otlp_profiles::size(&model),
             written(&|out| otlp_profiles::write(&model, &[], out)),
         ),
+        ("pprof", pprof::size(&model), {
+            let (mut packed, mut unpacked) = (Vec::new(), Vec::new());
+            pprof::write(&model, &[], &mut packed).unwrap();
+            GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap() as u64
+        }),
         ("tau", tau::size(&model), tau_files.get()),
     ] {
         let near = estimated * 10 > written * 8 && estimated * 8 < written * 10;
@@ -64,10 +70,10 @@ fn an_estimate_is_near_to_what_is_written() {
     }
 }
 
-/// 6,000 deep: 200 KB of text that would be 145 MB of folded stacks.
+/// 12,000 deep: 400 KB of text that would be 580 MB of folded stacks, and 74 MB of those of pprof.
 #[test]
 fn what_would_be_much_larger_than_the_profiles_is_refused() {
-    const DEPTH: usize = 6_000;
+    const DEPTH: usize = 12_000;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deep.txt");
     let mut text = String::from("@ main\n");
@@ -85,10 +91,12 @@ fn what_would_be_much_larger_than_the_profiles_is_refused() {
     };
     let count = Cell::new(0);
     let said = refused(of(Format::Folded, false).write(&what, &mut Counted(&count)));
-    assert!(said.contains("about 145 MB") && said.contains("--large"), "{said}");
+    assert!(said.contains("about 577 MB") && said.contains("--large"), "{said}");
+    let said = refused(of(Format::Pprof, false).write(&what, &mut Counted(&count)));
+    assert!(said.contains("about 73 MB when it is unpacked"), "{said}");
     assert_eq!(count.get(), 0);
     assert_eq!(refused(of(Format::Folded, true).write(&what, &mut Counted(&count))), "");
-    assert!((140_000_000..150_000_000).contains(&count.get()), "{}", count.get());
+    assert!((570_000_000..590_000_000).contains(&count.get()), "{}", count.get());
     let tau = |flat| {
         let request = ExportRequest { flat, ..of(Format::Tau, false) };
         refused(request.write_tau(&what as &dyn Exportable, |_| Ok(io::sink())).map(|()| Vec::new()))

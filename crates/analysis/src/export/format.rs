@@ -156,6 +156,7 @@ impl ExportRequest<'_> {
             Format::Folded => folded::size(model, figure),
             Format::Speedscope => speedscope::size(model, figure),
             Format::OtlpProfiles => otlp_profiles::size(model),
+            Format::Pprof => pprof::size(model),
             _ => 0,
         };
         self.check_size(what, size)?;
@@ -192,8 +193,9 @@ impl ExportRequest<'_> {
             return Ok(());
         }
         let cure = if self.format == Format::Tau { "--flat leaves the stacks out, " } else { "" };
+        let packed = if self.format == Format::Pprof { " when it is unpacked" } else { "" };
         Err(Error::Request(format!(
-            "--format {}: this would be about {} MB, since it has the whole stack of each context: {cure}--large writes it all the \
+            "--format {}: this would be about {} MB{packed}, since it has the whole stack of each context: {cure}--large writes it all the \
              same; call-tree, chrome, firefox, perfetto and parquet grow with the number of contexts only",
             self.format.word(),
             size.div_ceil(1_000_000)

@@ -3,6 +3,7 @@
 //! Each context is a sample with all of its figures: how often it was met, and every resource. Threads and processes are
 //! labels (`-tagroot thread`). Figures are whole numbers there, so times become nanoseconds.
 
+use super::size;
 use super::strings::Strings;
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Tree};
@@ -175,6 +176,17 @@ pub fn write(model: &Arcflow, processes: &[(String, &ProfileFile)], out: &mut dy
     }
     part(Profile { string_table: strings.0.all, ..Profile::default() })?;
     out.finish()?.flush()
+}
+
+/// About how many bytes [`write`] writes before they are packed, which is what readers unpack.
+pub fn size(model: &Arcflow) -> u64 {
+    // Tags and lengths of a sample and of its stack, and labels; a figure. Indices have seven bits a byte.
+    const SAMPLE: u64 = 20;
+    const FIGURE: u64 = 4;
+    let figures = figures(model);
+    let frame = size::consumers(model).ilog2() as usize / 7 + 1;
+    let has_row = |id| figures.iter().any(|figure| figure.value(model, id) != 0);
+    size::stacks(model, has_row, |_| frame, SAMPLE + FIGURE * figures.len() as u64)
 }
 
 /// When the first of them began, in ns since 1970, and how many ns it took until all had ended; 0: not known.
