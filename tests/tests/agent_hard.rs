@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::assembler::assemble;
 use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, BOTH_COMPILERS, Jre};
 use instrument_tests::machine::{Jdk, Run, join, root};
@@ -41,6 +42,60 @@ fn unchanged(jre: &Jre, options: &str, words: &[&str]) -> Result<Outcome> {
     assert_eq!((after.code, printed(&after)), (before.code, printed(&before)), "{case}");
     ensure!(!after.stderr.contains("instrument:"), "{case}");
     Ok(after)
+}
+
+/// Without frames, which only a virtual machine takes that does not verify; Java 25 verifies what an agent has changed all the same.
+const WITHOUT_FRAMES: &str = r#"
+class public super NoFrames
+  version 52
+  method public static main ([Ljava/lang/String;)V
+    stack 2
+    locals 1
+    aload_0
+    arraylength
+    ifne end
+    getstatic java/lang/System.out Ljava/io/PrintStream;
+    ldc "no argument"
+    invokevirtual java/io/PrintStream.println (Ljava/lang/String;)V
+  end:
+    invokestatic Straight.run ()V
+    return
+  end
+class public super Straight
+  version 52
+  method public static run ()V
+    stack 0
+    locals 0
+    return
+  end
+"#;
+
+#[test]
+fn classes_that_only_an_unverified_program_takes_run_as_before() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let [plain, changed] = ["plain", "changed"].map(|name| folder.path().join(name));
+    fs::create_dir(&plain)?;
+    for class in assemble(WITHOUT_FRAMES)? {
+        fs::write(plain.join(format!("{}.class", class.name)), class.bytes)?;
+    }
+    subject::rewrite::<&str>(&plain, &changed, &[])?;
+    let plain = plain.display().to_string();
+    for jre in jre::all()? {
+        let refused = run(&jre, &["-cp", &plain, "NoFrames"])?;
+        ensure!(refused.stderr.contains("VerifyError"), "Java {}: {}", jre.version, refused.stderr);
+        for (flag, path) in [(Some(option("")?), &plain), (None, &changed.display().to_string())] {
+            let words = ["-Xverify:none", "-cp", path, "NoFrames"];
+            let outcome = run(&jre, &flag.iter().map(String::as_str).chain(words).collect::<Vec<_>>())?;
+            let case = format!("Java {}, {flag:?}: {}", jre.version, outcome.stderr);
+            assert_eq!((outcome.code, &*outcome.stdout), (Some(0), "no argument\n"), "{case}");
+            let methods = outcome.methods()?;
+            ensure!(
+                methods.keys().eq(["Straight.run"]) && methods["Straight.run"].entries == 1,
+                "{case}: {methods:?}"
+            );
+        }
+    }
+    Ok(())
 }
 
 #[test]
