@@ -2,18 +2,15 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
-use instrument_tests::machine::Run;
-use instrument_tests::resident::{Program, classes, text};
-use instrument_tests::subject::{self, entries_of};
-use rustix::process::getuid;
+use instrument_tests::resident::{Program, text};
+use instrument_tests::subject::entries_of;
 
 /// Longer than anything takes on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
@@ -239,78 +236,4 @@ fn whoever_begins_a_recording_without_an_end_is_told_how_to_end_it() -> Result<(
     ensure!(said.contains(&format!("; `instrument ctl {} stop` ends it", program.pid())), "{said}");
     program.stop()?;
     program.end()
-}
-
-/// A program in a process namespace and a `/tmp` of its own, as in a container. None: this user or this machine cannot do that.
-struct Contained {
-    unshare: Child,
-    /// As it is here.
-    pid: String,
-}
-
-impl Contained {
-    fn start(jre: &Jre, folder: &Path) -> Result<Option<Contained>> {
-        if !getuid().is_root() {
-            println!("not run: this is for root");
-            return Ok(None);
-        }
-        let java = jre.java();
-        let mut unshare = Command::new("unshare");
-        unshare.args(["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]);
-        unshare.args(["mount --bind own /tmp && exec \"$@\"", "sh"]).arg(java.get_program());
-        unshare.args(java.get_args()).args(["-cp", "classes", "Attached", "1"]);
-        fs::create_dir(folder.join("own"))?;
-        let mut unshare = unshare
-            .current_dir(folder)
-            .env_remove("XDG_RUNTIME_DIR")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        BufReader::new(unshare.stdout.take().context("a pipe")?).read_line(&mut line)?;
-        if line != "ready\n" {
-            println!("not run: no namespaces can be made here");
-            return Ok(None);
-        }
-        let id = unshare.id();
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"))?;
-        let pid = children.split_whitespace().next().context("it has forked")?.to_owned();
-        Ok(Some(Contained { unshare, pid }))
-    }
-}
-
-impl Drop for Contained {
-    fn drop(&mut self) {
-        let _ = self.unshare.kill();
-        let _ = self.unshare.wait();
-    }
-}
-
-#[test]
-fn a_program_in_namespaces_of_its_own_is_recorded_from_outside() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    // Outside of /tmp, which is another one for it.
-    let shared = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    Command::new("cp").arg("-r").arg(classes()).arg(shared.path().join("classes")).run_quietly()?;
-    let Some(program) = Contained::start(&jre::newest()?, shared.path())? else { return Ok(()) };
-    let call = |words: &[&str]| -> Result<String> {
-        let mut call = subject::call()?;
-        let output = call.current_dir(folder.path()).args(words).output()?;
-        let said = text(&output.stdout) + &text(&output.stderr);
-        ensure!(output.status.success(), "{words:?}: {said}");
-        Ok(said)
-    };
-    let pid = program.pid.as_str();
-    let said = call(&["attach", pid, "--max-pause", "1h"])?;
-    ensure!(said.contains("is recorded: /proc/"), "{said}");
-    for verb in ["status", "threads", "classes", "monitors", "pause", "resume", "gc"] {
-        call(&["ctl", pid, verb])?;
-    }
-    call(&["ctl", pid, "snapshot", "/tmp/snapshot.iprof"])?;
-    call(&["view", pid, "--html", "page.html"])?;
-    call(&["ctl", pid, "stop"])?;
-    // Again, and until it is over.
-    let said = call(&["attach", pid, "--max-pause", "1h", "--for", "200ms", "--report", "xprof --prune 0"])?;
-    ensure!(said.contains("recording has ended") && said.contains("Attached.recurse"), "{said}");
-    Ok(())
 }

@@ -15,6 +15,7 @@ mod class_loaders;
 mod class_loading;
 mod clock;
 mod compilation;
+mod containers;
 mod corpus;
 mod ctl;
 mod ctl_socket;

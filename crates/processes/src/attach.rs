@@ -14,7 +14,7 @@ use crate::process_stat::is_stopped;
 use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result, anyhow, bail};
 use instrument_control::peer::Peer;
-use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, StatVfsMountFlags, fstatvfs, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, ErrorKind, Read, Write};
@@ -159,6 +159,13 @@ fn connect(process: &Process, end: Instant) -> Result<UnixStream> {
     let folder = Folder::of(process, Path::new("/tmp"))?;
     if let Some(stream) = try_connect(process, &folder)? {
         return Ok(stream);
+    }
+    if fstatvfs(&folder).is_ok_and(|of| of.f_flag.contains(StatVfsMountFlags::RDONLY)) {
+        bail!(
+            "process {}: its /tmp is read-only, and the virtual machine listens for who attaches there and nowhere else: give it a /tmp that it \
+             can write to (`docker run --tmpfs /tmp`, an emptyDir), or start the program with `instrument run -- java ..`",
+            process.pid
+        );
     }
     let start = Instant::now();
     let end = end.min(start + TO_LISTEN);

@@ -114,14 +114,21 @@ impl Process {
 
     /// Whether it may see other files than we do under the same names: in a container, or with a `/tmp` of its own.
     pub fn has_own_root(&self) -> bool {
-        let mounts =
-            [self.folder(), PathBuf::from("/proc/self")].map(|folder| identity(&folder.join("ns/mnt")));
-        let has_own_mounts = mounts[0].is_some() && mounts[0] != mounts[1];
-        has_own_mounts || identity(&self.root()) != identity(Path::new("/"))
+        self.shares("mnt") == Some(false) || identity(&self.root()) != identity(Path::new("/"))
+    }
+
+    /// Whether it is in the namespace of this kind that we are in; none: nobody lets us look.
+    fn shares(&self, kind: &str) -> Option<bool> {
+        let of = |folder: PathBuf| identity(&folder.join("ns").join(kind));
+        Some(of(self.folder())? == of(PathBuf::from("/proc/self"))?)
     }
 
     /// Whether its user namespace has a number for our user. HotSpot and the agent refuse whoever has none: to them it is nobody.
     pub fn knows_us(&self) -> bool {
+        // Read from inside, the map leads to the namespace around it.
+        if self.shares("user") == Some(true) {
+            return true;
+        }
         let Ok(map) = fs::read_to_string(self.folder().join("uid_map")) else { return true };
         let us = u64::from(getuid().as_raw());
         map.lines().any(|line| {

@@ -68,7 +68,7 @@ fn why_not(process: &Process) -> anyhow::Error {
     if maps.contains(agent_library::STEM) {
         return anyhow!(
             "process {pid} runs with the agent but does not answer: its recording was stopped (`instrument attach {pid}` begins another), or it may be starting, or have the option ctl=off, or ctl=PATH; \
-             then give the path instead of the process id"
+             then give the path instead of the process id. Where /tmp is read-only, or another user's, it has no socket: `run --ctl PATH` puts it elsewhere"
         );
     }
     if !maps.contains("/libjvm.") {
