@@ -3,7 +3,7 @@ import instrument.runtime.ProfilerRuntime;
 /**
  * What one entry and exit probe cost, in the shape that is injected, beside two readings of the clock in the same run: a
  * tiny static method in a loop, a recursion ten deep, and fib(27); each the best of short rounds, for the machine may be
- * shared. Usage: java -Dinstrument.record=MODE Bench [THREADS [ROUNDS]]. A trace grows by 16 bytes a call.
+ * shared. Usage: java -Dinstrument.record=MODE Bench [THREADS [ROUNDS [paused]]]. A trace grows by 16 bytes a call.
  */
 public class Bench {
     static int sink;
@@ -109,6 +109,13 @@ public class Bench {
     public static void main(String[] args) throws Exception {
         int threads = args.length > 0 ? Integer.parseInt(args[0]) : 1;
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 60;
+        if (args.length > 2) {
+            // As a request to the agent does.
+            probedTiny(1);
+            java.lang.reflect.Method set = Class.forName("instrument.runtime.Pauses").getDeclaredMethod("set", boolean.class);
+            set.setAccessible(true);
+            set.invoke(null, true);
+        }
         Thread[] all = new Thread[threads];
         for (int t = 0; t < threads; t++) {
             all[t] = new Thread(() -> measure(rounds), "bench-" + t);

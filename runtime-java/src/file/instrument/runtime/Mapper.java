@@ -44,7 +44,7 @@ final class Mapper {
         nonce = value;
     }
 
-    /** Maps for a thread that is interrupted, or throws when it is asked, which waits for it and may hold the lock of all threads; null: there was none. */
+    /** Maps for a thread that is interrupted, or of a class of the program, which waits for it and may hold the lock of all threads; null: there was none. */
     static volatile Thread helper;
 
     /** Creates {@code stem.suffix}, or {@code stem-2.suffix} and so on, and maps its first bytes. Never follows a link. */
@@ -104,8 +104,6 @@ final class Mapper {
         /** On a thread of its own. */
         private boolean detached;
         private boolean begun;
-        /** What is no failure of a file. */
-        private boolean threw;
         private File leftover;
         private volatile boolean done;
         private volatile MappedByteBuffer mapped;
@@ -124,19 +122,18 @@ final class Mapper {
         }
 
         void finish() throws IOException {
-            boolean isOwn = here();
+            // A channel asks the thread whether it is interrupted, and one of a class of the program answers with code of the program.
+            boolean isPlain = Thread.currentThread().getClass().getClassLoader() == null;
+            if (isPlain) {
+                Privileged.run(this);
+            }
             boolean stopped = this.stopped;
             if (stopped) {
                 failure = null;
                 this.stopped = false;
-                isOwn = here();
-                if (this.stopped && Thread.currentThread().getClass().getClassLoader() != null) {
-                    // Twice: nobody stops the thread, but its own class throws.
-                    stopped = false;
-                    isOwn = false;
-                }
+                Privileged.run(this);
             }
-            if (!isOwn || failure instanceof ClosedByInterruptException) {
+            if (!isPlain || failure instanceof ClosedByInterruptException) {
                 failure = null;
                 detach();
             }
@@ -149,26 +146,18 @@ final class Mapper {
             }
         }
 
-        /** On this thread. False: code of the program, which a channel calls to know whether the thread is interrupted, has thrown something. */
-        private boolean here() {
-            try {
-                Privileged.run(this);
-                return !threw || Thread.currentThread().getClass().getClassLoader() == null;
-            } catch (Error e) {
-                if (ThreadStop.is(e) || Thread.currentThread().getClass().getClassLoader() == null) {
-                    throw e;
-                }
-                return false;
-            }
-        }
-
         private void detach() {
             detached = true;
             begun = false;
             Thread helper = OwnThreads.thread(this);
             helper.setDaemon(true);
             Mapper.helper = helper;
-            helper.start();
+            try {
+                helper.start();
+            } catch (OutOfMemoryError e) {
+                // There can be no more threads.
+                Privileged.run(this);
+            }
             // join() would throw at once where the program's thread is interrupted, and take its interrupt with it.
             // Not for its end: on the way out it may need the lock that we hold.
             Error death = null;
@@ -220,10 +209,7 @@ final class Mapper {
                 // out (sun.nio.ch.NativeThreadSet), and this takes the place of ThreadDeath.
                 stopped = true;
                 failure = new IOException(e.toString());
-            } catch (RuntimeException e) {
-                threw = true;
-                failure = new IOException(e.toString());
-            } catch (OutOfMemoryError e) {
+            } catch (RuntimeException | OutOfMemoryError e) {
                 failure = new IOException(e.toString());
             } finally {
                 if (!sound) {

@@ -15,6 +15,9 @@ final class SlowProbes {
             ThreadState state = placed;
             try {
                 state = state == null ? own() : state;
+                if (state != null && state.muted.entered(id, pendingBit)) {
+                    return;
+                }
                 if (state != null && !(pendingBit == 0 ? state.enter(id) : state.enterConstructor(id))) {
                     SlowPath.enter(state, id, pendingBit, null);
                 }
@@ -37,6 +40,9 @@ final class SlowProbes {
             ThreadState state = placed;
             try {
                 state = state == null ? own() : state;
+                if (state != null && state.muted.ended(id)) {
+                    return;
+                }
                 if (state != null && !(column == Format.EXITS ? state.exit(id) : state.unwind(id))) {
                     SlowPath.close(state, id, column, null);
                 }
@@ -61,7 +67,7 @@ final class SlowProbes {
             ThreadState state = placed;
             try {
                 state = state == null ? own() : state;
-                if (state == null) {
+                if (state == null || (superReturned ? state.muted.superReturned(id) : state.muted.caught(id))) {
                     return;
                 }
                 if (superReturned && !state.superReturned(id)) {

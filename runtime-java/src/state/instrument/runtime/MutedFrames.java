@@ -15,6 +15,10 @@ final class MutedFrames {
     private long[] frames = NONE;
     private int count;
     private int pending;
+    /** What {@link Recording#mode} is in the pause whose events {@link #entered} and the like take; 0: they take none. */
+    private int pause;
+    /** The mode of the thread in that pause. */
+    private int quiet;
 
     MutedFrames(ThreadState state) {
         this.state = state;
@@ -38,6 +42,55 @@ final class MutedFrames {
         return (int) frames[index];
     }
 
+    // ---- fast paths: true if the event needs nothing else. They leave it to the next recorded event to cover frames of the shadow stack ----
+
+    private boolean isQuiet() {
+        return pause == Recording.mode && state.mode == quiet;
+    }
+
+    /** Whether the topmost one is on top of both stacks. */
+    private boolean isOnTop(int upper, int mask) {
+        int top = count - 1;
+        return top >= 0 && ((int) (frames[top] >>> 32) & mask) == upper && beneath(top) == state.depth();
+    }
+
+    boolean entered(int id, long pendingBit) {
+        if (!isQuiet() || count == frames.length) {
+            return false;
+        }
+        if (pendingBit != 0) {
+            if (!Constructors.isKnown(id) || state.pending + pending >= state.pendingLimit) {
+                return false;
+            }
+            pending++;
+        }
+        frames[count] = (long) (id + 1) << 32 | pendingBit | state.depth();
+        count++;
+        return true;
+    }
+
+    boolean ended(int id) {
+        if (!isQuiet() || !isOnTop(id + 1, 0xffffffff)) {
+            return false;
+        }
+        count--;
+        return true;
+    }
+
+    boolean superReturned(int id) {
+        if (!isQuiet() || !isOnTop(id + 1 | 0x80000000, 0xffffffff)) {
+            return false;
+        }
+        ready(count - 1);
+        return true;
+    }
+
+    boolean caught(int id) {
+        return isQuiet() && isOnTop(id + 1, 0x7fffffff);
+    }
+
+    // ---- slow ----
+
     /** A call begins during a pause. With roots it is of interest only below one. */
     void begin(int id, long pendingBit) {
         int before = state.mode;
@@ -57,6 +110,9 @@ final class MutedFrames {
             }
             push(id, pendingBit, state.depth());
             state.covered();
+            // With roots the end of the last one is more.
+            pause = Recording.roots == null ? Recording.mode : 0;
+            quiet = before;
         } finally {
             if (state.mode == ThreadState.BUSY) {
                 state.mode = before;

@@ -237,6 +237,7 @@ abstract class ThreadState extends ShadowStack {
             takeOut(ended - known);
             known = ended;
             live = now;
+            covered();
         } finally {
             mode = live;
         }
