@@ -83,6 +83,7 @@ mod spring;
 mod stacks;
 mod storm;
 mod subgraph;
+mod suites;
 mod threads;
 mod top;
 mod trace_cache;
