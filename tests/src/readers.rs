@@ -17,12 +17,16 @@ use serde_json::Value;
 
 use crate::machine::{self, Run};
 
-const PYTHON: [&str; 5] = [
+/// The readers of exports, what reads datasets, and the client of the Model Context Protocol: one environment, since each takes seconds to make.
+const PYTHON: [&str; 8] = [
+    "duckdb==2.0.0",
     "jsonschema==4.25.1",
     "llnl-hatchet==2026.2.0",
+    "mcp==2.3.0",
     "opentelemetry-proto==1.45.2",
     "perfetto==0.59.1",
     "protobuf==7.36.2",
+    "pyarrow==26.0.1",
 ];
 const NODE: [&str; 5] = [
     "@tracerbench/trace-model@8.0.0",
@@ -31,12 +35,8 @@ const NODE: [&str; 5] = [
     "pprof-format@2.3.2",
     "speedscope@1.25.0",
 ];
-/// What reads datasets.
-const DATASETS: [&str; 2] = ["duckdb==2.0.0", "pyarrow==26.0.1"];
 /// What `crates/fleet/spark` needs.
 const SPARK: [&str; 2] = ["pyspark==4.3.0", "pyarrow==26.0.1"];
-/// The client of the Model Context Protocol.
-const MCP: [&str; 1] = ["mcp==2.3.0"];
 const ATTEMPTS: u32 = 3;
 
 /// What a reader understood: by `process/thread/frame/frame..` a context's figures.
@@ -51,7 +51,7 @@ pub fn read(script: &str, input: &Path) -> Result<Rows> {
 pub fn read_with(script: &str, input: &Path, environment: &[(&str, &OsStr)]) -> Result<Rows> {
     let path = machine::root().join("tests/readers").join(script);
     let mut command = if script.ends_with(".py") {
-        Command::new(python()?.join("bin/python"))
+        program(&python()?)
     } else {
         let mut node = Command::new("node");
         node.env("NODE_PATH", node_packages()?.join("node_modules"));
@@ -79,7 +79,7 @@ pub fn axe_core() -> Result<PathBuf> {
 /// # Errors
 /// What it says on standard error.
 pub fn of_dataset(script: &str, dataset: &Path, input: &[u8]) -> Result<Value> {
-    answer(script, &python_with("datasets", &DATASETS)?, [dataset.as_os_str()], input)
+    answer(script, &python()?, [dataset.as_os_str()], input)
 }
 
 /// What `spark_answers.py` prints of a dataset; `input` is what it is asked.
@@ -98,7 +98,7 @@ pub fn ask_spark(dataset: &Path, input: &Value) -> Result<Value> {
 /// The client cannot be fetched, or fails.
 pub fn ask_mcp(program: &OsStr, files: &[PathBuf], calls: &Value) -> Result<Value> {
     let words = [program, OsStr::new("mcp")].into_iter().chain(files.iter().map(|path| path.as_os_str()));
-    answer("mcp_client.py", &python_with("mcp", &MCP)?, words, calls.to_string().as_bytes())
+    answer("mcp_client.py", &python()?, words, calls.to_string().as_bytes())
 }
 
 /// What a script of `tests/readers` prints, run by the Python of an environment; `input` is what it reads.
@@ -109,7 +109,7 @@ fn answer<'a>(
     input: &[u8],
 ) -> Result<Value> {
     let path = machine::root().join("tests/readers").join(script);
-    let mut child = Command::new(environment.join("bin/python"))
+    let mut child = program(environment)
         .arg(path)
         .args(words)
         .stdin(Stdio::piped())
@@ -127,7 +127,14 @@ fn answer<'a>(
 /// # Errors
 /// It cannot be fetched.
 pub fn python_with_duckdb() -> Result<PathBuf> {
-    Ok(python_with("datasets", &DATASETS)?.join("bin/python"))
+    Ok(python()?.join("bin/python"))
+}
+
+/// The interpreter of an environment, which keeps what it compiles.
+fn program(environment: &Path) -> Command {
+    let mut python = Command::new(environment.join("bin/python"));
+    python.env_remove("PYTHONDONTWRITEBYTECODE");
+    python
 }
 
 fn python() -> Result<PathBuf> {
@@ -139,7 +146,9 @@ fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf> {
         let needed = "Python 3 with its module venv is needed (on Debian: python3-venv)";
         Command::new("python3").args(["-m", "venv"]).arg(directory).run_quietly().context(needed)?;
         let mut pip = Command::new(directory.join("bin/python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+        // Only what is imported is compiled, at its first import.
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
+        pip.args(packages);
         pip.run_quietly().map(drop)
     })
 }
