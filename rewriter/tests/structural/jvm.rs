@@ -4,6 +4,8 @@ use super::assembler::{Body, ClassBuilder};
 use super::corpus::java_home;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// Links every class of the list, then calls `static int run(int)` if there is one; one line per result.
 /// With the runtime's stand-in on the path, every entry must have been left again.
@@ -62,7 +64,10 @@ public class Harness {
 }
 "#;
 
-/// Whether there is a JVM that runs source files.
+/// Runs are over before a good compiler or a parallel collector pays.
+const SHORT_RUN: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
+/// Whether there is a JDK.
 pub(crate) fn available() -> bool {
     java_home().is_some_and(|home| home.join("bin/javac").exists())
 }
@@ -120,18 +125,36 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
     }
     let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
     std::fs::write(folder.join("classes.txt"), names.join("\n")).unwrap_or_else(|error| panic!("{error}"));
-    let source = folder.join("Harness.java");
-    std::fs::write(&source, HARNESS).unwrap_or_else(|error| panic!("{error}"));
-    let java = java_home().map(|home| home.join("bin/java")).unwrap_or_default();
-    let verify = ["-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"];
-    let output = Command::new(java)
-        .arg("-XX:+UnlockDiagnosticVMOptions")
-        .args(verify)
-        .arg(&source)
-        .arg(folder)
-        .output();
+    let verify = [
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:+BytecodeVerificationLocal",
+        "-XX:+BytecodeVerificationRemote",
+    ];
+    let mut java = tool("java");
+    java.args(SHORT_RUN).args(verify).arg("-cp").arg(harness()).arg("Harness").arg(folder);
+    let output = java.output();
     let output = output.unwrap_or_else(|error| panic!("{error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     text
+}
+
+fn tool(name: &str) -> Command {
+    Command::new(java_home().map(|home| home.join("bin").join(name)).unwrap_or_default())
+}
+
+/// The folder of the compiled harness: it is compiled once, and run several times.
+fn harness() -> &'static Path {
+    static COMPILED: OnceLock<TempDir> = OnceLock::new();
+    let folder = COMPILED.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let source = folder.path().join("Harness.java");
+        std::fs::write(&source, HARNESS).unwrap_or_else(|error| panic!("{error}"));
+        let mut javac = tool("javac");
+        javac.args(SHORT_RUN.map(|flag| format!("-J{flag}"))).arg("-d").arg(folder.path()).arg(&source);
+        let output = javac.output().unwrap_or_else(|error| panic!("{error}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        folder
+    });
+    folder.path()
 }
