@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-const NORMAL_LIMIT: usize = 10_000;
+const NORMAL_LIMIT: usize = 4_000;
 const BATCH: usize = 1_000;
 
 #[derive(Default)]

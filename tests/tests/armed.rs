@@ -67,7 +67,7 @@ fn libraries(program: &Program) -> Result<usize> {
 
 #[test]
 fn an_armed_program_does_nothing_until_it_is_asked_and_nothing_again_after() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre, "armed", &[], 3)?;
         program.run("call 1000")?;
@@ -130,7 +130,7 @@ fn a_pause_ends_with_its_recording() -> Result<()> {
 /// The options of the start are those of `ctl PID start`.
 #[test]
 fn recordings_begin_and_end_on_request_with_the_options_of_the_start() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre, "armed,name=own,record=counts,exclude=Attached#recurse", &[], 2)?;
         let pid = program.pid();
@@ -205,7 +205,7 @@ fn an_armed_program_is_recorded_where_nothing_can_be_attached() -> Result<()> {
 /// All that `attach` can record.
 #[test]
 fn everything_can_be_recorded_of_an_armed_program() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre, "armed", &[], 2)?;
         let output = program.attach(&[
@@ -251,7 +251,7 @@ fn everything_can_be_recorded_of_an_armed_program() -> Result<()> {
 /// Requests that need no recording are answered.
 #[test]
 fn an_armed_program_can_be_asked() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut program = start(&jre, "armed", &[], 1)?;
         let case = format!("Java {}", jre.version);
         // Its other thread may have to wait for a processor first.
@@ -315,7 +315,7 @@ fn whoever_is_not_armed_and_whatever_cannot_be_done_says_so() -> Result<()> {
 /// `instrument run --armed` ends as the program does, and warns of nothing.
 #[test]
 fn a_run_that_is_armed_may_record_nothing() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let folder = tempfile::tempdir()?;
         let mut run = subject::call()?;

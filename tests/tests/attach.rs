@@ -55,7 +55,7 @@ fn is_quiet(program: &Program) -> bool {
 
 #[test]
 fn a_program_that_runs_is_recorded_from_then_on() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut program = start(&jre, &[], 3)?;
         program.run("call 5")?;
         program.run("in")?;
@@ -197,7 +197,7 @@ fn another_users_program_is_refused_but_not_to_root() -> Result<()> {
         }
         Err(error) => println!("not run: another user cannot run the binary: {error}"),
     }
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         if !runs_as_nobody(&jre) {
             println!("not run: another user cannot run Java {}", jre.version);
             continue;
@@ -223,7 +223,7 @@ fn runs_as_nobody(jre: &Jre) -> bool {
 
 #[test]
 fn a_program_that_is_stopped_is_given_up() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut program = start(&jre, &[], 1)?;
         signal(&program.child, Signal::STOP);
         // Until the kernel says so.
@@ -311,7 +311,7 @@ fn handed_over(program: &Program) -> Result<Vec<PathBuf>> {
 
 #[test]
 fn recording_ends_and_the_program_is_as_before() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre, &[], 3)?;
         program.attached(&["-o", "a.iprof"])?;
@@ -363,7 +363,7 @@ fn the_recorder_of_another_version_is_left_alone() -> Result<()> {
     let places: Vec<usize> =
         (0..library.len() - word.len()).filter(|&at| library[at..].starts_with(word)).collect();
     ensure!(!places.is_empty());
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre, &[], 0)?;
         let mut changed = library.clone();
@@ -393,7 +393,7 @@ fn the_recorder_of_another_version_is_left_alone() -> Result<()> {
 
 #[test]
 fn recordings_follow_each_other_under_load() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut program = start(&jre, &[BOTH_COMPILERS], 3)?;
         let mut files = usize::MAX;
         for round in 0..20u64 {
@@ -596,7 +596,7 @@ fn monitors_are_recorded_again_and_again() -> Result<()> {
 
 #[test]
 fn a_program_that_was_started_with_the_agent_can_be_left_and_joined() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let option = agent::option("name=first")?;
         let mut program = start(&jre, &[&option], 2)?;
         program.run("call 10")?;

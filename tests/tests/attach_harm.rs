@@ -31,7 +31,7 @@ fn a_class_that_cannot_be_linked_holds_nobody_up() -> Result<()> {
     let folder = tempfile::tempdir()?;
     agent::compile(&["ManyLoaded.java"], 11, folder.path())?;
     fs::remove_file(folder.path().join("Missing.class"))?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = many_loaded(&jre, folder.path())?;
         let output = program.attach(&["-o", "a.iprof", "--max-pause", "1min"])?;
@@ -178,7 +178,7 @@ fn mapped(program: &Program) -> Result<(u64, usize)> {
 /// Without a garbage collection: none has to come.
 #[test]
 fn a_recording_that_has_ended_is_not_mapped() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let flags = ["-Xmx256m", "-XX:+UseSerialGC"];
         let mut program = Program::start(&jre, &flags, &["Attached", "1"], None)?;
         let mut first = None;

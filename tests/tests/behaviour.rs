@@ -275,7 +275,7 @@ fn groovyc_compiles_the_same_classes() -> Result<()> {
     Ok(())
 }
 
-/// The sources of commons-lang3 in both folders, and the list of those to compile: in a usual run three packages, and what these need.
+/// The sources of commons-lang3 in both folders, and the list of those to compile: in a usual run one package, and what it needs.
 fn with_sources(trial: &Trial) -> Result<usize> {
     let sources = Corpus::open()?.path("commons-lang3-sources")?;
     let mut list = String::new();
@@ -284,10 +284,7 @@ fn with_sources(trial: &Trial) -> Result<usize> {
         let mut files = unpack(&sources, &folder.join("src"), |name| name.ends_with(".java"))?;
         files.sort();
         let names = files.iter().map(|path| path.strip_prefix(&folder).unwrap().display().to_string());
-        let is_taken = |name: &String| {
-            Corpus::full()
-                || ["/builder/", "/mutable/", "/tuple/"].iter().any(|package| name.contains(package))
-        };
+        let is_taken = |name: &String| Corpus::full() || name.contains("/mutable/");
         list = names.filter(is_taken).map(|name| name + "\n").collect();
         fs::write(folder.join("sources.list"), &list)?;
     }

@@ -22,7 +22,7 @@ fn named<'v>(list: &'v Value, name: &str) -> &'v Value {
 
 #[test]
 fn threads_and_monitors_are_listed() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
         let threads = program.ask(&["threads"])?;
@@ -94,7 +94,7 @@ fn threads_and_monitors_are_listed() -> Result<()> {
 
 #[test]
 fn classes_are_listed_with_their_state() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = Program::start(&jre, "", &["-Xcheck:jni"])?;
         program.run("call 3")?;

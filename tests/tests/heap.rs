@@ -286,7 +286,7 @@ fn check_biographies(path: &Path, made: &Made, case: &str) -> Result<()> {
 #[test]
 fn only_the_chosen_classes_are_recorded() -> Result<()> {
     let options = "heap=objects,calibrate=off,heap-include=Heap$*:int[]:long[][],heap-exclude=Heap$Thread*";
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let outcome = heap(&jre, options, &[], &["Heap"])?;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), SAID), "{}", outcome.stderr);
         let path = profile_of(&outcome)?;

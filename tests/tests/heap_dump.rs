@@ -197,7 +197,7 @@ fn dump_of(outcome: &Outcome) -> PathBuf {
 
 #[test]
 fn known_objects_have_their_values() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let outcome = dumped(&jre, &["-Xcheck:jni"], &["Known"])?;
         let case = format!("Java {}", jre.version);
         check_known(&dump_of(&outcome), &case)?;
@@ -254,7 +254,7 @@ fn records_and_sealed_interfaces_too() -> Result<()> {
 /// in the same place, while a wrong count comes always: so one run of four must agree.
 #[test]
 fn counts_are_those_of_the_virtual_machine() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut differences = Vec::new();
         loop {
             match compare_with_the_virtual_machine(&jre)? {
@@ -305,7 +305,8 @@ fn compare(theirs: [&BTreeMap<String, u64>; 2], ours: &BTreeMap<String, u64>, cl
         let (theirs, ours) = (theirs.map(count), count(ours));
         let (least, most) = (theirs[0].min(theirs[1]), theirs[0].max(theirs[1]));
         let fine = match name.as_str() {
-            "[I" | "int[]" => (least.saturating_sub(4)..=most + 4).contains(&ours),
+            // With a small heap there are hundreds of gaps.
+            "[I" | "int[]" => (least / 2..=most + 4).contains(&ours),
             "java/lang/Object" | "java.lang.Object" => (least.saturating_sub(2)..=most + 2).contains(&ours),
             name if name == class => ours >= least,
             _ => (least..=most).contains(&ours),
@@ -335,7 +336,7 @@ fn many_objects_and_many_loaders() -> Result<()> {
 
 #[test]
 fn a_program_that_does_not_stand_still_is_dumped_whole() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let outcome = dumped(&jre, &["-Xmx400m"], &["Restless"])?;
         let dump = check_whole(&dump_of(&outcome), &format!("Java {}", jre.version))?;
         ensure!(dump.counts()["Restless$Link"] > 0);
@@ -346,7 +347,7 @@ fn a_program_that_does_not_stand_still_is_dumped_whole() -> Result<()> {
 /// With the heap profiler objects keep its numbers, and know who made them.
 #[test]
 fn objects_know_the_context_that_made_them() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let agent = option("heap=objects,heap-dump=dump.hprof")?;
         let outcome = run(&jre, &["-Xcheck:jni", &agent, "-cp", &class_path(), "Made"])?;

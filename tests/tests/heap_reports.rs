@@ -45,7 +45,7 @@ fn made(sites: &Value, class: &str, method: &str) -> (u64, u64) {
 
 #[test]
 fn sites_and_leaks_of_a_real_program_are_found() {
-    for jre in jre::all().unwrap() {
+    for jre in jre::turn(jre::all().unwrap()) {
         let (_run, profile) = recorded(&jre);
         let sites = json(&["heap", "--json", "--by", "site"], &profile);
         assert_eq!(made(&sites, "Leak$Session", "Leak.login()V"), (2000, 2000));
@@ -93,7 +93,7 @@ fn holders(jre: &Jre, classes: &Path, options: &str) -> Value {
 fn a_leak_suspect_is_printed_with_what_holds_it() {
     let classes = tempfile::tempdir().unwrap();
     agent::compile(&["Holders.java"], 8, classes.path()).unwrap();
-    let jres = jre::all().unwrap();
+    let jres = jre::turn(jre::all().unwrap());
     for jre in &jres {
         let leaks = holders(jre, classes.path(), "heap=objects");
         let suspects = leaks["leaks"]["suspects"].as_array().unwrap();
@@ -156,7 +156,7 @@ fn the_share_of_the_allocated_bytes_that_is_recorded_is_printed() {
         let made: f64 = [own, jdk].iter().map(|count| 10_016.0 * count.parse::<f64>().unwrap()).sum();
         Some((percent, (100.0 * recorded / made).min(100.0)))
     };
-    for jre in jre::all().unwrap() {
+    for jre in jre::turn(jre::all().unwrap()) {
         for level in ["counts", "objects"] {
             let Some((percent, truth)) = share(&jre, level, "60000", "60000") else { continue };
             let is_half = level == "objects" || (49.0..51.0).contains(&truth);

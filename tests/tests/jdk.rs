@@ -19,7 +19,7 @@ fn jres() -> Result<Vec<Jre>> {
     let mut found = jre::all()?;
     found.retain(|jre| jre.version >= 11);
     ensure!(!found.is_empty(), "no Java 11 or later");
-    Ok(found)
+    Ok(jre::turn(found))
 }
 
 fn jdk(home: &Path, output: &Path, options: &[&str]) -> Result<Command> {

@@ -268,7 +268,7 @@ fn every_call_of_a_rewritten_program_is_recorded_in_its_context() {
     subject::rewrite(&classes, &rewritten, &["--library-calls", "top-level"]).unwrap();
     let expected = expected();
     let machines = jre::all().unwrap();
-    for jre in &machines {
+    for jre in &jre::turn(machines.clone()) {
         let outcome = run_rewritten(jre, &rewritten, &["-Dinstrument.record=tree"]);
         let found = contexts(&profile(outcome.folder.path()));
         assert!(found == expected, "Java {}\n{}", jre.version, difference(&found, &expected));
@@ -292,7 +292,7 @@ fn the_agent_records_the_same() {
     let classes = compiled(work.path());
     let expected = as_the_agent_sees(expected());
     let machines = jre::all().unwrap();
-    for jre in &machines {
+    for jre in &jre::turn(machines.clone()) {
         let outcome = run_agent(jre, &classes, "library-calls=top-level,record=tree");
         let found = contexts(&profile(outcome.folder.path()));
         assert!(found == expected, "Java {}\n{}", jre.version, difference(&found, &expected));

@@ -142,7 +142,7 @@ fn measure(jre: &Jre, record: &str, case: &str) -> Result<bool> {
 /// Locks, conditions and semaphores of java.util.concurrent, on which threads park.
 #[test]
 fn locks_of_java_util_concurrent_are_recorded_like_monitors() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         until_it_agrees(&case, || {
             let agent = option("threads=on,clock=monotonic,calibrate=off")?;

@@ -270,7 +270,7 @@ fn the_account_tells_wrappers_from_native_methods_and_what_a_filter_leaves() -> 
 #[test]
 fn a_program_that_runs_is_recorded_from_the_next_class_on() -> Result<()> {
     let bench = Bench::new()?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let flags = [bench.libraries(), "-Xverify:all".to_owned()];
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         // Its library is there before its class.

@@ -160,7 +160,7 @@ fn a_script_may_change_the_folder() -> Result<()> {
 #[test]
 fn roots_are_found_as_classes_load() -> Result<()> {
     let (_folder, path) = program()?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         for record in ["tree", "counts", "trace"] {
             let options = format!("record={record},root=Program#make:Program$Late#*,root=No.Such#thing");
             let outcome = run(&jre, &[&option(&options)?, "-cp", &path, "Program", "overflow"])?;

@@ -87,7 +87,7 @@ const VICTIM: [&str; 3] = ["-cp", "app", "com.acme.Victim"];
 fn rules_do_under_the_agent_what_they_do_in_rewritten_classes() -> Result<()> {
     let place = Place::new()?;
     let expected = fs::read_to_string(source("account.jsonl"))?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let done = place.java(&jre, &source("rules.toml"), &["--strict"], &VICTIM)?;
         let errors = text(&done.stderr);
         ensure!(done.status.success(), "Java {}: {errors}", jre.version);
@@ -113,7 +113,7 @@ fn the_counts_of_methods_are_those_without_rules() -> Result<()> {
         Ok(methods.into_iter().map(|method| (method.name, method.entries)).collect())
     };
     let options = ["--transform", "method-events,thread-links,waits", "--exclude", "com.acme.Probes"];
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let java = program(&jre);
         let plain = place.run(&options, &[&[&*java], &VICTIM[..]].concat())?;
         ensure!(plain.status.success(), "{}", text(&plain.stderr));
@@ -195,7 +195,7 @@ fn methods_that_are_not_recorded_get_calls() -> Result<()> {
 #[test]
 fn only_classes_that_find_the_called_one_get_calls() -> Result<()> {
     let place = Place::new()?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let arguments = ["-cp", "host", "host.Host", "plugin"];
         let done = place.java(&jre, &source("host/rules.toml"), &["--strict"], &arguments)?;
         let (said, errors) = (text(&done.stdout), text(&done.stderr));
@@ -243,7 +243,7 @@ fn a_named_module_calls_a_class_of_the_class_path() -> Result<()> {
     fs::write(place.path("module.toml"), RULE)?;
     let names = ["module/module-info.java", "module/agent/module/api/Main.java"];
     agent::compile(&names, 11, &place.path("modules"))?;
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let main = "agent.module/agent.module.api.Main";
         let arguments = ["-cp", "app", "-p", "modules", "-m", main];
         let done = place.java(&jre, &place.path("module.toml"), &["--strict"], &arguments)?;

@@ -122,7 +122,7 @@ fn loop_is_recorded(jre: &Jre, options: &[&str]) -> Result<()> {
 
 #[test]
 fn what_a_loop_that_never_returns_calls_is_counted() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         loop_is_recorded(&jre, &[])?;
         loop_is_recorded(&jre, &["--subgraph"])?;
     }
@@ -230,7 +230,7 @@ fn the_main_method_is_such_a_root() -> Result<()> {
 /// A call that comes in the place of one that was open is a call.
 #[test]
 fn a_root_that_returns_and_is_called_while_its_class_is_rewritten_is_not_beneath_itself() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let mut program = Program::start(&jre, &[], &["RunningRoots", "turns"], None)?;
         program.run("step 1")?;
         for round in 0..12 {
@@ -259,7 +259,7 @@ fn a_root_that_returns_and_is_called_while_its_class_is_rewritten_is_not_beneath
 /// Calls that began with probes in an earlier recording run out beneath a root that was there before it.
 #[test]
 fn one_recording_after_another_has_them() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         after_one_another(&jre, [&[], &["--subgraph"], &[]])?;
         after_one_another(&jre, [&["--subgraph"], &["--subgraph"], &[]])?;
     }
@@ -304,7 +304,7 @@ fn after_one_another(jre: &Jre, options: [&[&str]; 3]) -> Result<()> {
 
 #[test]
 fn a_root_that_is_added_later_is_taken_up_as_well() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre)?;
         attached(&program, &["-o", "a.iprof", "--root", LOOP, "--subgraph"])?;

@@ -130,7 +130,7 @@ fn phases_have_the_cpu_time_that_they_measure_themselves() -> Result<()> {
 
 #[test]
 fn short_threads_and_overflowing_stacks_do_no_harm() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let outcome = phases(&jre, &[], "", "churn")?;
         agrees(&outcome)?;
         // A thousand threads of at least 1 ms each, most of them added up.
@@ -152,7 +152,7 @@ fn methods_that_are_counted_have_their_running_time() -> Result<()> {
     {
         agrees(&phases(&jre, &[flag], own, "phases")?).with_context(|| format!("{} {flag}", jre.version))?;
     }
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         agrees(&phases(&jre, &["-Xss512k"], own, "deep")?)?;
         let outcome = phases(&jre, &[], own, "churn")?;
         agrees(&outcome)?;

@@ -4,6 +4,7 @@
 use crate::samples::{agrees, names, profile, samples, weight};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
+use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, BOTH_COMPILERS, Jre, each};
 use instrument_tests::machine::Jdk;
 use instrument_tests::resident::{Program, text};
@@ -72,14 +73,16 @@ fn phases_have_the_cpu_time_that_they_measure_themselves_without_probes() -> Res
 fn storms_of_threads_classes_and_compilers_and_deep_stacks_do_no_harm() -> Result<()> {
     let machines: Vec<Jre> = jre::all()?.into_iter().filter(|jre| jre.version >= 11).collect();
     let storms = [
-        ("Serial", "unload"),
-        ("Parallel", "unload"),
-        ("G1", "unload"),
         ("Z", "unload"),
         ("G1", "threads"),
+        ("Serial", "deopt"),
+        ("Parallel", "unload"),
+        ("G1", "unload"),
+        ("Serial", "unload"),
         ("Z", "deopt"),
     ];
-    for (jre, (collector, scenario)) in each(&machines, &storms) {
+    let storms = if Corpus::full() { &storms[..] } else { &storms[..3] };
+    for (jre, (collector, scenario)) in each(&machines, storms) {
         let collector = format!("-XX:+Use{collector}GC");
         let outcome = sampled(&jre, &[&collector], "sample-rate=1000", &["StackStorm", scenario])?;
         let (all, cpu, _) = sums(&profile(&outcome)?)?;

@@ -64,7 +64,7 @@ fn counts(program: &mut Program) -> Result<BTreeMap<String, u64>> {
 
 #[test]
 fn counts_beneath_the_root_are_those_of_a_run_in_which_everything_is_rewritten() -> Result<()> {
-    for jre in jre::all()? {
+    for jre in jre::turn(jre::all()?) {
         let case = format!("Java {}", jre.version);
         let mut program = start(&jre)?;
         program.run("handle 10")?;

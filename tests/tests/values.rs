@@ -63,7 +63,7 @@ fn each_statement_is_a_call_of_the_method_that_runs_it() -> Result<()> {
 #[test]
 fn rewritten_classes_tell_the_same_and_so_does_a_rewritten_driver() -> Result<()> {
     let program = shop()?;
-    for jre in machines()? {
+    for jre in jre::turn(machines()?) {
         let of_classes = program.run_rewritten(&jre, &["--values", "jdbc"], &[])?;
         let of_driver = program.run_agent(&jre, "transform=method-events:jdbc", &[])?;
         for outcome in [of_classes, of_driver] {
@@ -109,7 +109,7 @@ one > SQL select name from item where id = ?                                    
 fn each_statement_is_one_through_a_pool_and_two_drivers() -> Result<()> {
     let program = Program::with_layers("Postgres", &["postgresql", "hikaricp", "slf4j-api"])?;
     let expected = table(POSTGRES);
-    for jre in machines()? {
+    for jre in jre::turn(machines()?) {
         let options = "transform=method-events:thread-links:waits:jdbc";
         let own =
             program.run_agent(&jre, &format!("{options},include=Postgres:Postgres$**:Passing**"), &[])?;

@@ -58,7 +58,7 @@ fn each_file_is_a_call_of_the_method_that_opens_it() -> Result<()> {
 #[test]
 fn rewritten_classes_tell_the_same() -> Result<()> {
     let program = Program::compile("Disk", &[], |source| source)?;
-    for jre in machines()? {
+    for jre in jre::turn(machines()?) {
         let options = ["--values", "files", "--library-calls", "top-level"];
         let outcome = program.run_rewritten(&jre, &options, &[])?;
         assert_eq!(values(&profile(&outcome)?)?, expected(), "Java {}", jre.version);

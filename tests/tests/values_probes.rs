@@ -51,7 +51,7 @@ fn own_calls_and_values_are_both_told_of() -> Result<()> {
     let options = ["--probes", &rules, "--transform", "method-events", "--values", "jdbc,files"];
     let rewritten = program.work.path().join("rewritten");
     subject::rewrite(&program.classes, &rewritten, &options)?;
-    for jre in machines()? {
+    for jre in instrument_tests::jre::turn(machines()?) {
         let at_run_time = program.work.path().join(format!("{}.iprof", jre.version));
         let mut run = subject::call()?;
         run.arg("run").args(options).args(["--include", "Probed:Told", "--out"]).arg(&at_run_time).arg("--");
