@@ -105,6 +105,15 @@ impl<'a> CodeAttribute<'a> {
     /// # Errors
     /// The items do not add up to the attribute's length.
     pub fn parse(attribute: &Attribute<'a>) -> Result<Self, ClassError> {
+        Self::parse_with(attribute, |_| ())
+    }
+
+    /// As [`parse`](Self::parse); `each` is told of the attributes inside as they are walked.
+    #[inline]
+    pub(crate) fn parse_with(
+        attribute: &Attribute<'a>,
+        mut each: impl FnMut(&Attribute<'a>),
+    ) -> Result<Self, ClassError> {
         let base = attribute.info_offset();
         let at = |e: ClassError| ClassError { offset: e.offset + base, ..e };
         let mut r = Reader::new(attribute.info, 0, "Code");
@@ -119,7 +128,9 @@ impl<'a> CodeAttribute<'a> {
         let first = r.position();
         let relative = Attributes::new(attribute.info, first, attributes_count);
         let mut walk = relative.clone();
-        while walk.next().map_err(at)?.is_some() {}
+        while let Some(inner) = walk.next().map_err(at)? {
+            each(&inner);
+        }
         if walk.position() != attribute.info.len() {
             return Err(ClassError::new(ClassErrorKind::Malformed, base + walk.position(), "Code"));
         }

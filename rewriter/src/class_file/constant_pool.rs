@@ -1,8 +1,9 @@
 //! JVMS 4.4 The Constant Pool: the offset of every entry, and typed access.
 
 use super::Reader;
+use super::well_known::{Noted, WellKnown, may_be_one};
 use crate::error::{ClassError, ClassErrorKind};
-use crate::runtime::{BOOT_PROBES, METHOD_EVENT, OBJECT_EVENT, RUNTIME_PACKAGE, is_owner};
+use crate::runtime::is_owner;
 
 /// The tags of JVMS table 4.4-A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,32 +78,24 @@ impl Tag {
     }
 }
 
-/// How the walk steps over an entry with this tag, packed so that it needs no branch for the common tags:
-/// the fixed size in bits 0..8 (tag included), [`UNCOMMON`], and in bits 16..32 a mask for the length that
-/// follows the tag, which counts for Utf8 alone.
-const STEP: [u32; 256] = {
-    let mut step = [UNCOMMON; 256];
-    step[1] = 3 | 0xffff << 16;
-    step[3] = 5;
-    step[4] = 5;
-    step[5] = 9 | UNCOMMON;
-    step[6] = 9 | UNCOMMON;
-    step[7] = 3;
-    step[8] = 3;
-    step[9] = 5;
-    step[10] = 5;
-    step[11] = 5;
-    step[12] = 5;
-    step[15] = 4;
-    step[16] = 3;
-    step[17] = 5;
-    step[18] = 5;
-    step[19] = 3;
-    step[20] = 3;
-    step
+/// The bytes of an entry with this tag, the tag included, and [`UNCOMMON`]. Those of a Utf8 vary.
+const SIZES: [u8; 256] = {
+    let mut sizes = [UNCOMMON; 256];
+    let mut tag = 3;
+    while tag < 21 {
+        sizes[tag] = match tag {
+            3 | 4 | 9..=12 | 17 | 18 => 5,
+            5 | 6 => 9 | UNCOMMON,
+            7 | 8 | 16 | 19 | 20 => 3,
+            15 => 4,
+            _ => UNCOMMON,
+        };
+        tag += 1;
+    }
+    sizes
 };
 /// Marks Long and Double, which take two indices, and tags that do not exist, whose size is 0.
-const UNCOMMON: u32 = 1 << 8;
+const UNCOMMON: u8 = 1 << 7;
 
 /// Where the indices of other entries stand in the four bytes behind a tag: a shift and a mask that leave one of them in each half. The index
 /// of a Dynamic or InvokeDynamic into BootstrapMethods is none.
@@ -122,51 +115,6 @@ const REFERENCES: [(u8, u32); 256] = {
     references
 };
 
-/// Utf8 entries that the rewriter would append or looks for: their indices are noted while the pool is walked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WellKnown {
-    MethodEvent,
-    StackMapTable,
-    Throwable,
-    ObjectEvent,
-    Start,
-    BootProbes,
-}
-
-/// Their texts, in the order of the enum.
-const WELL_KNOWN: [&str; 6] =
-    [METHOD_EVENT, "StackMapTable", "java/lang/Throwable", OBJECT_EVENT, "start", BOOT_PROBES];
-
-/// By length, and below by first byte: bit n is set if the text n has that, and [`OF_RUNTIME`] if names of the runtime may have it. A text that
-/// has no bit in both is none of them.
-const BY_LENGTH: [u8; LONG + 1] = {
-    let mut texts = [0; LONG + 1];
-    let mut i = 0;
-    while i < WELL_KNOWN.len() {
-        texts[WELL_KNOWN[i].len()] |= 1 << i;
-        i += 1;
-    }
-    let mut length = RUNTIME_PACKAGE.len() + 1;
-    while length <= LONG {
-        texts[length] |= OF_RUNTIME;
-        length += 1;
-    }
-    texts
-};
-const BY_INITIAL: [u8; 256] = {
-    let mut texts = [0; 256];
-    let mut i = 0;
-    while i < WELL_KNOWN.len() {
-        texts[WELL_KNOWN[i].as_bytes()[0] as usize] |= 1 << i;
-        i += 1;
-    }
-    texts[RUNTIME_PACKAGE.as_bytes()[0] as usize] |= OF_RUNTIME;
-    texts
-};
-/// Stands for all lengths from here on; the well-known texts are shorter.
-const LONG: usize = 63;
-const OF_RUNTIME: u8 = 1 << WELL_KNOWN.len();
-
 /// The constant pool as it stands in the input: entry offsets, nothing decoded.
 #[derive(Debug, Clone)]
 pub struct ConstantPool<'a> {
@@ -175,9 +123,7 @@ pub struct ConstantPool<'a> {
     offsets: Vec<u32>,
     start: usize,
     end: usize,
-    well_known: [u16; WELL_KNOWN.len()],
-    /// Some Utf8 entry begins as the names of the runtime's classes do.
-    mentions_runtime: bool,
+    noted: Noted,
     highest_reference: u16,
 }
 
@@ -194,8 +140,7 @@ impl<'a> ConstantPool<'a> {
         }
         offsets.clear();
         offsets.resize(count.max(1), 0);
-        let mut well_known = [0; WELL_KNOWN.len()];
-        let mut mentions_runtime = false;
+        let mut noted = Noted::default();
         // Of two indices in one entry the maximum of each is taken.
         let (mut highest_first, mut highest_second) = (0, 0);
         let mut index = 1;
@@ -205,29 +150,30 @@ impl<'a> ConstantPool<'a> {
                 return Err(ClassError::new(ClassErrorKind::Truncated, position, STRUCTURE));
             };
             offsets[index] = position as u32;
+            // By itself: the next entry's place follows from the length alone then.
+            if tag == Tag::Utf8 as u8 {
+                let length = usize::from(u16::from_be_bytes([a, b]));
+                if may_be_one(length, initial)
+                    && let Some(text) = bytes.get(position + 3..position + 3 + length)
+                {
+                    noted.note(text, index as u16);
+                }
+                position += 3 + length;
+                index += 1;
+                continue;
+            }
             let (shift, mask) = REFERENCES[usize::from(tag)];
             let references = u32::from_be_bytes([a, b, initial, d]) >> shift & mask;
             highest_first = highest_first.max(references >> 16);
             highest_second = highest_second.max(references & 0xffff);
-            let step = STEP[usize::from(tag)];
-            let length = usize::from(u16::from_be_bytes([a, b]) & (step >> 16) as u16);
-            let candidates = BY_LENGTH[length.min(LONG)] & BY_INITIAL[usize::from(initial)];
-            if candidates != 0
-                && let Some(text) = bytes.get(position + 3..position + 3 + length)
-            {
-                if let Some(which) = WELL_KNOWN.iter().position(|known| known.as_bytes() == text) {
-                    well_known[which] = index as u16;
-                }
-                mentions_runtime |=
-                    length > RUNTIME_PACKAGE.len() && text.starts_with(RUNTIME_PACKAGE.as_bytes());
-            }
+            let step = SIZES[usize::from(tag)];
             if step & UNCOMMON != 0 {
                 if step == UNCOMMON {
                     return Err(ClassError::new(ClassErrorKind::BadConstantTag(tag), position, STRUCTURE));
                 }
                 index += 1;
             }
-            position += (step & 0xff) as usize + length;
+            position += usize::from(step & !UNCOMMON);
             index += 1;
         }
         if position > bytes.len() {
@@ -238,7 +184,7 @@ impl<'a> ConstantPool<'a> {
             return Err(ClassError::new(ClassErrorKind::Malformed, position, STRUCTURE));
         }
         let highest_reference = highest_first.max(highest_second) as u16;
-        Ok(Self { bytes, offsets, start, end: position, well_known, mentions_runtime, highest_reference })
+        Ok(Self { bytes, offsets, start, end: position, noted, highest_reference })
     }
 
     /// `constant_pool_count`: the number of indices, index 0 included.
@@ -259,19 +205,25 @@ impl<'a> ConstantPool<'a> {
 
     /// The index of a Utf8 entry with this text, or 0.
     pub(crate) fn well_known(&self, which: WellKnown) -> u16 {
-        self.well_known[which as usize]
+        self.noted.index(which)
+    }
+
+    /// Whether the Utf8 entry at `index` has this text.
+    #[inline]
+    pub(crate) fn is(&self, index: u16, which: WellKnown) -> bool {
+        self.noted.is(index, which).unwrap_or_else(|| self.utf8_or_empty(index) == which.text())
     }
 
     /// Whether a Class entry names what injected code calls.
     pub fn names_the_runtime(&self) -> bool {
-        (self.mentions_runtime || self.well_known(WellKnown::BootProbes) != 0)
+        (self.noted.mentions_runtime || self.well_known(WellKnown::BootProbes) != 0)
             && self.indices().any(|index| self.class_name(index).is_ok_and(is_owner))
     }
 
     /// The same pool over `bytes`, which must be those that it was parsed from.
     pub(super) fn over(self, bytes: &[u8]) -> ConstantPool<'_> {
-        let Self { offsets, start, end, well_known, mentions_runtime, highest_reference, .. } = self;
-        ConstantPool { bytes, offsets, start, end, well_known, mentions_runtime, highest_reference }
+        let Self { offsets, start, end, noted, highest_reference, .. } = self;
+        ConstantPool { bytes, offsets, start, end, noted, highest_reference }
     }
 
     /// Gives the offset buffer back for the next class.
@@ -412,10 +364,15 @@ impl<'a> ConstantPool<'a> {
         self.name_and_type(self.name_and_type_of(index)?)
     }
 
-    /// The index of the descriptor of such an entry.
-    pub(crate) fn descriptor_of(&self, index: u16) -> Result<u16, ClassError> {
-        let (name, descriptor) = self.pair(self.name_and_type_of(index)?, Tag::NameAndType)?;
-        self.entry(name, Tag::Utf8).map(|_| descriptor)
+    /// The index of the descriptor of such an entry; `None`: there is none.
+    #[inline]
+    pub(crate) fn descriptor_of(&self, index: u16) -> Option<u16> {
+        let item = |at: usize| u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]);
+        let is = |at: &usize, tag: Tag| self.bytes[*at] == tag as u8;
+        let member = self.offset(index).filter(|at| matches!(self.bytes[*at], 9..=11 | 17 | 18))?;
+        let both = self.offset(item(member + 3)).filter(|at| is(at, Tag::NameAndType))?;
+        self.offset(item(both + 1)).filter(|at| is(at, Tag::Utf8))?;
+        Some(item(both + 3))
     }
 
     /// The index of the NameAndType of such an entry.
@@ -486,7 +443,7 @@ mod tests {
             let bytes = bytes(1 + entries.len() as u16, entries, 8);
             ConstantPool::parse(&bytes, 8, Vec::new()).unwrap().names_the_runtime()
         };
-        for owner in ["instrument/runtime/HeapProxy", BOOT_PROBES] {
+        for owner in ["instrument/runtime/HeapProxy", crate::runtime::BOOT_PROBES] {
             assert!(names(&[utf8(owner), vec![7, 0, 1]]), "{owner}");
             assert!(!names(&[utf8(owner), vec![8, 0, 1]]), "{owner}");
         }

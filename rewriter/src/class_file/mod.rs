@@ -17,6 +17,7 @@ mod reader;
 pub mod stack_map_table;
 mod structure;
 pub mod version;
+pub(crate) mod well_known;
 
 use crate::error::{ClassError, ClassErrorKind};
 pub use attribute::{Attribute, Attributes, CodeAttribute};

@@ -283,12 +283,16 @@ pub const fn is_conditional_branch(opcode: u8) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
-    Plain,
+    /// Nothing but a fixed number of slots taken and put: an instruction of one byte, of two, of three.
+    Plain1,
+    Plain2,
+    Plain3,
     /// The operand names a constant: one byte, two bytes.
     Constant1,
     Constant2,
-    /// The operand names a field or a method, which says what is taken from the stack and put onto it.
+    /// The operand names a field or a method, which says what is taken from the stack and put onto it: an instruction of three bytes, of five.
     Member,
+    LongMember,
     InvokeSpecial,
     New,
     NewArray,
@@ -341,11 +345,18 @@ pub(crate) const INFO: [Info; 256] = {
                 Operands::MultiArray => Class::MultiANewArray,
                 Operands::Illegal => Class::Illegal,
                 Operands::Constant1 => Class::Constant1,
-                Operands::Constant2 | Operands::InvokeInterface | Operands::InvokeDynamic => {
-                    if POPS[op] == OPEN { Class::Member } else { Class::Constant2 }
+                Operands::InvokeInterface | Operands::InvokeDynamic => Class::LongMember,
+                Operands::Constant2 => {
+                    if POPS[op] == OPEN {
+                        Class::Member
+                    } else {
+                        Class::Constant2
+                    }
                 }
-                _ if is_return(op as u8) => Class::Return,
-                _ => Class::Plain,
+                Operands::None if is_return(op as u8) => Class::Return,
+                Operands::None => Class::Plain1,
+                Operands::Byte | Operands::Local => Class::Plain2,
+                Operands::Short | Operands::Increment => Class::Plain3,
             },
         };
         table[op] = Info { length, class, pops: POPS[op], pushes: PUSHES[op] };
@@ -374,7 +385,11 @@ mod tests {
         assert_eq!(NAMES.iter().filter(|name| !name.is_empty()).count(), 202);
         assert!(NAMES[usize::from(JSR_W) + 1..].iter().all(|name| name.is_empty()));
         let of = |op: u8| (INFO[usize::from(op)].length, INFO[usize::from(op)].class);
-        assert_eq!(of(INVOKEINTERFACE), (5, Class::Member));
+        assert_eq!((of(INVOKEINTERFACE), of(PUTFIELD)), ((5, Class::LongMember), (3, Class::Member)));
+        assert_eq!(
+            (of(SIPUSH), of(BIPUSH), of(POP)),
+            ((3, Class::Plain3), (2, Class::Plain2), (1, Class::Plain1))
+        );
         assert_eq!(of(RETURN), (1, Class::Return));
         assert_eq!(of(0xca), (0, Class::Illegal));
         assert_eq!(

@@ -82,84 +82,94 @@ impl CodeScan {
     }
 
     /// Decodes `code`, and so does `follower`, which is told of all instructions in front of one that cannot be decoded.
+    #[inline]
     pub(crate) fn decode_with<F: Follow>(&mut self, code: &[u8], mut follower: F) -> (Result<(), Reason>, F) {
         self.clear(code.len());
-        let marks = &mut self.marks[..];
+        let mut marks = std::mem::take(&mut self.marks);
         let mut pc = 0;
         let mut reached = START;
-        while pc < code.len() {
+        let decoded = loop {
+            let Some(&op) = code.get(pc) else { break pc == code.len() && pc != 0 };
             marks[pc] = reached;
             reached = START;
-            let op = code[pc];
             let info = INFO[usize::from(op)];
-            let mut length = usize::from(info.length);
-            if info.class == Class::Plain && pc + length <= code.len() {
-                follower.at(pc);
-                follower.moves(info.pops, info.pushes);
-                pc += length;
-                continue;
-            }
-            if length == 0 {
-                length = length_at(code, pc).unwrap_or(usize::MAX);
-            }
-            let Some(bytes) = code.get(pc..pc.saturating_add(length)) else {
-                return (Err(Reason::BadCode), follower);
-            };
-            let here = pc as u32;
-            follower.at(pc);
-            match info.class {
-                // Cut off: it does not come this far.
-                Class::Plain => {}
-                Class::Constant1 => {
-                    follower.constant(u16::from(bytes[1]));
-                    follower.moves(info.pops, info.pushes);
-                }
-                Class::Member => follower.member(op, u2(bytes, 1)),
-                Class::InvokeSpecial => {
-                    self.invoke_specials.push(here);
-                    follower.member(op, u2(bytes, 1));
-                }
-                Class::Constant2 | Class::New | Class::ANewArray => {
-                    if info.class == Class::New {
-                        self.news.push(here);
-                    } else if info.class == Class::ANewArray {
-                        self.array_creations.push(here);
+            // The lengths are constants: a processor decodes the next instruction before it has looked at the table for this one.
+            let length = match info.class {
+                Class::Plain1 => 1,
+                Class::Plain2 => 2,
+                Class::Plain3 => 3,
+                Class::Member | Class::InvokeSpecial => {
+                    let Some(&[_, a, b]) = code[pc..].first_chunk() else { break false };
+                    if info.class == Class::InvokeSpecial {
+                        self.invoke_specials.push(pc as u32);
                     }
-                    follower.constant(u2(bytes, 1));
-                    follower.moves(info.pops, info.pushes);
+                    follower.at(pc);
+                    follower.member(op, u16::from_be_bytes([a, b]));
+                    pc += 3;
+                    continue;
                 }
-                Class::NewArray => {
-                    self.array_creations.push(here);
-                    follower.moves(info.pops, info.pushes);
+                Class::LongMember => {
+                    let Some(&[_, a, b, _, _]) = code[pc..].first_chunk() else { break false };
+                    follower.at(pc);
+                    follower.member(op, u16::from_be_bytes([a, b]));
+                    pc += 5;
+                    continue;
                 }
-                Class::MultiANewArray => {
-                    self.array_creations.push(here);
-                    follower.constant(u2(bytes, 1));
-                    follower.moves(bytes[3], 1);
-                }
-                Class::Branch | Class::Return | Class::Throw | Class::Ret | Class::Switch | Class::Wide => {
-                    match info.class {
-                        Class::Branch => self.branches.push(here),
-                        Class::Return => self.returns.push(here),
-                        Class::Switch => self.switches.push(here),
-                        _ => {}
-                    }
-                    let executed = if info.class == Class::Wide { bytes[1] } else { op };
-                    if opcode::is_end_of_flow(executed) {
+                _ => {
+                    let Ok(length) = length_at(code, pc) else { break false };
+                    follower.at(pc);
+                    if self.note(&code[pc..pc + length], code, pc, info, &mut follower) {
                         reached = UNREACHED_START;
                     }
-                    self.subroutines |= matches!(executed, opcode::JSR | opcode::JSR_W | opcode::RET);
-                    follower.jumps(code, pc, length, info);
+                    pc += length;
+                    continue;
                 }
-                Class::Illegal => return (Err(Reason::BadCode), follower),
+            };
+            if code.len() - pc < length {
+                break false;
             }
+            follower.at(pc);
+            follower.moves(info.pops, info.pushes);
             pc += length;
+        };
+        if decoded {
+            marks[pc] = reached;
         }
-        if code.is_empty() {
-            return (Err(Reason::BadCode), follower);
+        self.marks = marks;
+        (if decoded { Ok(()) } else { Err(Reason::BadCode) }, follower)
+    }
+
+    /// Notes an instruction of one of the rarer classes; whether control never goes on behind it.
+    #[inline(always)]
+    fn note(&mut self, bytes: &[u8], code: &[u8], pc: usize, info: Info, follower: &mut impl Follow) -> bool {
+        let here = pc as u32;
+        let list = match info.class {
+            Class::New => Some(&mut self.news),
+            Class::NewArray | Class::ANewArray | Class::MultiANewArray => Some(&mut self.array_creations),
+            Class::Branch => Some(&mut self.branches),
+            Class::Return => Some(&mut self.returns),
+            Class::Switch => Some(&mut self.switches),
+            _ => None,
+        };
+        list.into_iter().for_each(|list| list.push(here));
+        match info.class {
+            Class::Constant1 => follower.constant(u16::from(bytes[1])),
+            Class::Constant2 | Class::New | Class::ANewArray | Class::MultiANewArray => {
+                follower.constant(u2(bytes, 1));
+            }
+            Class::NewArray => {}
+            _ => {
+                let executed = if info.class == Class::Wide { bytes[1] } else { bytes[0] };
+                self.subroutines |= matches!(executed, opcode::JSR | opcode::JSR_W | opcode::RET);
+                follower.jumps(code, pc, bytes.len(), info);
+                return opcode::is_end_of_flow(executed);
+            }
         }
-        marks[pc] = reached;
-        (Ok(()), follower)
+        match info.class {
+            Class::MultiANewArray => follower.moves(bytes[3], 1),
+            _ => follower.moves(info.pops, info.pushes),
+        }
+        false
     }
 
     /// Whether an instruction begins at `pc`, or the code ends there.

@@ -1,7 +1,7 @@
 //! Extends a constant pool (JVMS 4.4). Old entries keep index and bytes; new ones are appended.
 
 use super::Reason;
-use crate::class_file::constant_pool::WellKnown;
+use crate::class_file::well_known::WellKnown;
 use crate::class_file::{ConstantPool, Tag};
 use crate::code::hooks::{Hook, METHOD_EVENT, OBJECT_EVENT, Reach};
 use std::collections::HashMap;
@@ -30,9 +30,6 @@ impl Default for Shared {
 pub(crate) struct Mark {
     length: usize,
     next: u32,
-    shared: Shared,
-    texts: usize,
-    classes: usize,
 }
 
 /// The new tail of a class's constant pool.
@@ -72,22 +69,18 @@ impl ConstantPoolAppender {
     }
 
     pub(crate) fn mark(&self) -> Mark {
-        Mark {
-            length: self.bytes.len(),
-            next: self.next,
-            shared: self.shared,
-            texts: self.texts.len(),
-            classes: self.classes.len(),
-        }
+        Mark { length: self.bytes.len(), next: self.next }
     }
 
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         self.bytes.truncate(mark.length);
         self.next = mark.next;
-        self.shared = mark.shared;
-        self.texts.truncate(mark.texts);
-        self.classes.truncate(mark.classes);
-        self.own.retain(|_, index| u32::from(*index) < mark.next);
+        let is_left = |index: u16| u32::from(index) < mark.next;
+        let shared = self.shared.hooks.iter_mut().chain([&mut self.shared.throwable]);
+        shared.filter(|index| !is_left(**index)).for_each(|index| *index = 0);
+        self.texts.retain(|text| is_left(text.1));
+        self.classes.retain(|class| is_left(class.1));
+        self.own.retain(|_, index| is_left(*index));
     }
 
     /// The new `constant_pool_count`.

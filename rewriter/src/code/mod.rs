@@ -14,6 +14,7 @@ pub(crate) mod code_scan;
 pub(crate) mod constant_pool_appender;
 pub(crate) mod edits;
 pub mod hooks;
+pub(crate) mod method_code;
 pub mod module_info;
 mod refusal;
 #[cfg(test)]

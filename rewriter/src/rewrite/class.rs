@@ -9,9 +9,11 @@ use super::{
     RegionReport, Transforms,
 };
 use crate::class_file::member::OpenMember;
-use crate::class_file::{Attributes, ClassFile, CodeAttribute};
+use crate::class_file::well_known::WellKnown;
+use crate::class_file::{Attributes, ClassFile};
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::hooks::Reach;
+use crate::code::method_code::MethodCode;
 use crate::code::{may_have_code, refusal};
 use crate::error::ClassError;
 use crate::region::{Region, RegionFault};
@@ -224,14 +226,16 @@ impl ClassRewriter {
         let has_code = may_have_code(member.access_flags);
         let (mut is_chosen, mut changed) = (false, false);
         while let Some(attribute) = member.attributes.next()? {
-            let name = class.pool.utf8_or_empty(attribute.name_index);
-            let is_code = name == b"Code";
-            let code = if is_code { CodeAttribute::parse(&attribute).ok() } else { None };
-            let scan = &mut self.method.scan;
-            let scanned = self
-                .validity
-                .as_mut()
-                .and_then(|validity| validity.attribute(class, name, &attribute, code.as_ref(), scan));
+            let is_code = class.pool.is(attribute.name_index, WellKnown::Code);
+            let (mut code, mut scanned) = (None, None);
+            if let Some(validity) = &mut self.validity {
+                let read = if is_code { Validity::read(class, &attribute) } else { None };
+                let found = read.as_ref().map(|(code, leads_out)| (code, *leads_out));
+                scanned = validity.attribute(class, &attribute, found, &mut self.method.scan);
+                code = read.map(|read| read.0);
+            } else if is_code {
+                code = MethodCode::read(&attribute, &class.pool, |_| ());
+            }
             if is_chosen || !has_code || !is_code {
                 continue;
             }

@@ -3,7 +3,7 @@
 //! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads out of the code or
 //! of the constant pool, both of which are longer now: it gets a pc or an index that neither can have.
 
-use super::relocation::{Cursor, Relocation};
+use super::relocation::Relocation;
 use crate::code::constant_pool_appender::NO_INDEX;
 
 /// A pc that lies in no code array: none is longer (JVMS 4.7.3).
@@ -22,10 +22,9 @@ pub(crate) fn write_line_numbers(
     if rows.len() < 2 || rows.len() != 2 + 4 * usize::from(u16::from_be_bytes([rows[0], rows[1]])) {
         return;
     }
-    let mut cursor = relocation.cursor();
     for row in rows[2..].chunks_exact_mut(4) {
         let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
-        let moved = if pc < code_length { cursor.source(pc) as u16 } else { NOWHERE };
+        let moved = if pc < code_length { relocation.source(pc) as u16 } else { NOWHERE };
         row[..2].copy_from_slice(&moved.to_be_bytes());
     }
 }
@@ -45,14 +44,13 @@ pub(crate) fn write_local_variables(
     if rows.len() < 2 || rows.len() != 2 + 10 * usize::from(u16::from_be_bytes([rows[0], rows[1]])) {
         return;
     }
-    let mut cursor = relocation.cursor();
     for row in rows[2..].chunks_exact_mut(10) {
         let word = |at: usize| u16::from_be_bytes([row[at], row[at + 1]]);
         let [start, length, name, descriptor] = [0, 2, 4, 6].map(word);
         if start as usize >= code_length || start as usize + length as usize > code_length {
             row[..2].copy_from_slice(&NOWHERE.to_be_bytes());
         } else {
-            write_range(row, &mut cursor);
+            write_range(row, relocation);
         }
         // Name and descriptor, or signature.
         if name >= pool_count || descriptor >= pool_count {
@@ -62,11 +60,11 @@ pub(crate) fn write_local_variables(
 }
 
 /// Moves a `start_pc, length` pair at the front of `row`.
-pub(crate) fn write_range(row: &mut [u8], cursor: &mut Cursor<'_>) {
+pub(crate) fn write_range(row: &mut [u8], relocation: &Relocation) {
     let start = usize::from(u16::from_be_bytes([row[0], row[1]]));
     let length = usize::from(u16::from_be_bytes([row[2], row[3]]));
-    let new_start = cursor.source(start);
-    let new_end = cursor.end(start + length);
+    let new_start = relocation.source(start);
+    let new_end = relocation.end(start + length);
     let new_length = if length == 0 { 0 } else { new_end.saturating_sub(new_start) };
     row[..2].copy_from_slice(&(new_start as u16).to_be_bytes());
     row[2..4].copy_from_slice(&(new_length as u16).to_be_bytes());

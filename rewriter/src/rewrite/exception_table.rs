@@ -14,7 +14,7 @@
 //! distant target's, need not fit the handler.
 
 use super::Reason;
-use super::relocation::{Cursor, Relocation};
+use super::relocation::Relocation;
 use crate::class_file::exception_table::ExceptionTable;
 use crate::code::code_scan::CodeScan;
 use crate::code::edits::Edits;
@@ -58,10 +58,8 @@ pub(crate) fn write(
     let mut add = |out: &mut Vec<u8>, start: u32, end: u32, handler: u32, catch_type: u16| {
         let first = rows;
         let mut row = |start: u32, end: u32| {
-            for pc in [start, end, handler] {
-                out.extend_from_slice(&(pc as u16).to_be_bytes());
-            }
-            out.extend_from_slice(&catch_type.to_be_bytes());
+            let row = [start as u16, end as u16, handler as u16, catch_type].map(u16::to_be_bytes);
+            out.extend_from_slice(row.as_flattened());
             rows += 1;
         };
         let mut from = start;
@@ -78,29 +76,31 @@ pub(crate) fn write(
         }
         first
     };
-    let mut cursor = relocation.cursor();
 
     let mut shielded = BTreeSet::new();
     for row in table.iter().filter(|row| row.catch_type == 0) {
         let handler = usize::from(row.handler_pc);
-        let target = cursor.target(handler);
+        let target = relocation.target(handler);
         let landing =
-            relocation.exceptions_to(handler).next().map_or(cursor.landing(handler), |detour| detour.1);
+            relocation.exceptions_to(handler).next().map_or(relocation.landing(handler), |detour| detour.1);
         if landing != target && shielded.insert(row.handler_pc) {
-            add(out, landing, target, cursor.pad(handler), 0);
+            add(out, landing, target, relocation.pad(handler), 0);
         }
     }
     for row in table.iter() {
         let (start, end, handler) =
             (usize::from(row.start_pc), usize::from(row.end_pc), usize::from(row.handler_pc));
-        let landing = cursor.landing(handler);
+        let landing = relocation.landing(handler);
         if relocation.exceptions_to(handler).next().is_some() {
             // What stands in front of the handler must not lead to itself.
             let own = (start..end).contains(&handler);
-            let (gap, behind) =
-                if own { (cursor.end(handler), cursor.target(handler)) } else { (u32::MAX, u32::MAX) };
+            let (gap, behind) = if own {
+                (relocation.end(handler), relocation.target(handler))
+            } else {
+                (u32::MAX, u32::MAX)
+            };
             let mut first = None;
-            for (from, to, leads_to) in pieces(relocation, &mut cursor, start, end, handler) {
+            for (from, to, leads_to) in pieces(relocation, start, end, handler) {
                 for (from, to) in [(from, to.min(gap)), (from.max(behind), to)] {
                     if from < to {
                         let index = add(out, from, to, leads_to, row.catch_type);
@@ -111,16 +111,16 @@ pub(crate) fn write(
             moved.push(first.unwrap_or_default() as u16);
             continue;
         }
-        let covers_itself = (start..end).contains(&handler) && landing != cursor.target(handler);
+        let covers_itself = (start..end).contains(&handler) && landing != relocation.target(handler);
         let index = if covers_itself {
             let first = (start < handler)
-                .then(|| (cursor.landing(start), cursor.end(handler)))
+                .then(|| (relocation.landing(start), relocation.end(handler)))
                 .map(|(from, to)| add(out, from, to, landing, row.catch_type));
-            let (from, to) = (cursor.target(handler), cursor.end(end));
+            let (from, to) = (relocation.target(handler), relocation.end(end));
             let second = add(out, from, to, landing, row.catch_type);
             first.unwrap_or(second)
         } else {
-            let (from, to) = (cursor.landing(start), cursor.end(end));
+            let (from, to) = (relocation.landing(start), relocation.end(end));
             add(out, from, to, landing, row.catch_type)
         };
         moved.push(index as u16);
@@ -128,10 +128,10 @@ pub(crate) fn write(
     for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
         for &(start, end) in &handler.ranges {
             let from = match Some(start) == handler.start {
-                true => cursor.instruction(start as usize),
-                false => cursor.end(start as usize),
+                true => relocation.instruction(start as usize),
+                false => relocation.end(start as usize),
             };
-            add(out, from, cursor.end(end as usize), pc, 0);
+            add(out, from, relocation.end(end as usize), pc, 0);
         }
     }
     for (index, (&from, &to)) in region_pcs.iter().zip(region_pcs.iter().skip(1)).enumerate() {
@@ -141,7 +141,7 @@ pub(crate) fn write(
         }
     }
     for &(start, end) in &edits.covered {
-        let (from, to) = (cursor.end(start as usize), cursor.end(end as usize));
+        let (from, to) = (relocation.end(start as usize), relocation.end(end as usize));
         add(out, from, to, unwind_pc, 0);
     }
     if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
@@ -154,18 +154,12 @@ pub(crate) fn write(
 
 /// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. Some are empty. A part outside
 /// of a region ends in front of the region's first instruction; what is inserted there fails only before the region has begun.
-fn pieces(
-    relocation: &Relocation,
-    cursor: &mut Cursor<'_>,
-    start: usize,
-    end: usize,
-    handler: usize,
-) -> Vec<(u32, u32, u32)> {
-    let landing = cursor.landing(handler);
+fn pieces(relocation: &Relocation, start: usize, end: usize, handler: usize) -> Vec<(u32, u32, u32)> {
+    let landing = relocation.landing(handler);
     let mut regions: Vec<_> = relocation.exceptions_to(handler).collect();
     regions.sort_unstable();
     let mut pieces = Vec::new();
-    let mut from = cursor.landing(start);
+    let mut from = relocation.landing(start);
     for ((first, behind), detour) in regions {
         let (first, behind) = (first as usize, behind as usize);
         let (a, b) = (first.max(start), behind.min(end));
@@ -174,22 +168,21 @@ fn pieces(
         }
         // A row that begins within the region has no part in front of it.
         if a == first {
-            let inside = cursor.instruction(a);
+            let inside = relocation.instruction(a);
             pieces.push((from, inside, landing));
             from = inside;
         }
-        let to = cursor.end(b);
+        let to = relocation.end(b);
         pieces.push((from, to, detour));
         from = to;
     }
-    pieces.push((from, cursor.end(end), landing));
+    pieces.push((from, relocation.end(end), landing));
     pieces
 }
 
 /// Whether at least one byte is covered by the ranges that lead to the unwind handler.
 pub(crate) fn covers_anything(relocation: &Relocation, edits: &Edits) -> bool {
-    let mut cursor = relocation.cursor();
-    edits.covered.iter().any(|&(start, end)| cursor.end(start as usize) < cursor.end(end as usize))
+    edits.covered.iter().any(|&(start, end)| relocation.end(start as usize) < relocation.end(end as usize))
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@ use super::{
     MethodEvent, MethodRef, MethodReport, Note, Reason, Transforms, debug_tables, exception_table,
     stack_map_table, type_annotations,
 };
-use crate::class_file::{Attribute, ClassFile, CodeAttribute, ConstantPool, opcode, version};
+use crate::class_file::well_known::WellKnown;
+use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
 use crate::code::code_scan::CodeScan;
 use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::edits::{Edits, Sites};
+use crate::code::method_code::MethodCode;
 use crate::transform::call_sites::CallSites;
 use crate::transform::{self, MethodSite, Request, Told};
 use crate::validity::locals;
@@ -17,6 +19,7 @@ use crate::validity::locals;
 /// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
 const HUGE_METHOD_LIMIT: usize = 8_000;
 const ACC_STATIC: u16 = 0x0008;
+const TYPE_ANNOTATIONS: [&[u8]; 2] = [b"RuntimeVisibleTypeAnnotations", b"RuntimeInvisibleTypeAnnotations"];
 
 /// A method as it is in the input.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +29,7 @@ pub(crate) struct OldMethod<'a> {
     /// Its Code attribute.
     pub(crate) attribute: Attribute<'a>,
     /// What that holds; none: it cannot be read.
-    pub(crate) code: Option<&'a CodeAttribute<'a>>,
+    pub(crate) code: Option<&'a MethodCode<'a>>,
     /// What came of decoding the code, if [`scan`](MethodRewriter::scan) holds it.
     pub(crate) scanned: Option<Result<(), Reason>>,
 }
@@ -61,14 +64,15 @@ impl MethodRewriter {
         appender: &mut ConstantPoolAppender,
         out: &mut Vec<u8>,
     ) -> Result<bool, Reason> {
-        let code = method.code.ok_or(Reason::BadCode)?;
+        let read = method.code.ok_or(Reason::BadCode)?;
+        let code = &read.code;
         method.scanned.unwrap_or_else(|| self.scan.decode(code.code))?;
         self.edits.clear();
         self.told.clear();
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
-        let frames = self.plan(method, code, request, calls, appender)?;
+        let frames = self.plan(method, read, request, calls, appender)?;
         if self.edits.is_empty() {
             out.extend_from_slice(&method.class.bytes[method.attribute.offset..method.attribute.end()]);
             return Ok(false);
@@ -81,12 +85,13 @@ impl MethodRewriter {
     fn plan<'a>(
         &mut self,
         method: &OldMethod<'a>,
-        code: &CodeAttribute<'a>,
+        read: &MethodCode<'a>,
         request: &Request<'_>,
         calls: &CallSites,
         appender: &mut ConstantPoolAppender,
     ) -> Result<Option<&'a [u8]>, Reason> {
         let (class, MethodRef { index, access_flags, name, descriptor }) = (method.class, method.method);
+        let code = &read.code;
         let is_left = request.transforms == Transforms::ARRAYS || request.transforms == Transforms::NONE;
         let mut site = MethodSite {
             pool: &class.pool,
@@ -120,7 +125,7 @@ impl MethodRewriter {
         }
         exception_table::check(code.exception_table, &self.scan)?;
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
-        let frames = if has_frames { find_frames(code, &class.pool)? } else { None };
+        let frames = if has_frames { read.only_frames()? } else { None };
         site.frames = frames;
         transform::plan(&mut site, &mut self.edits)?;
         if self.edits.extra_locals > 0 && !locals::fit(code, descriptor, access_flags & ACC_STATIC != 0) {
@@ -231,37 +236,25 @@ impl MethodRewriter {
             let start = out.len();
             out.extend_from_slice(&attribute.name_index.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
-            match pool.utf8_or_empty(attribute.name_index) {
-                b"LineNumberTable" => {
-                    debug_tables::write_line_numbers(attribute.info, code.code.len(), relocation, out);
+            let is = |which| pool.is(attribute.name_index, which);
+            if is(WellKnown::LineNumberTable) {
+                debug_tables::write_line_numbers(attribute.info, code.code.len(), relocation, out);
+            } else if is(WellKnown::LocalVariableTable) || is(WellKnown::LocalVariableTypeTable) {
+                let (length, count) = (code.code.len(), pool.count());
+                debug_tables::write_local_variables(attribute.info, length, count, relocation, out);
+            } else if frames.is_some() && is(WellKnown::StackMapTable) {
+                if relocation.trampolines().is_empty() && extra.is_empty() {
+                    stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
+                } else {
+                    let locals = initial_locals(method.class, &method.method, appender)?;
+                    let (info, scan) = (attribute.info, &self.scan);
+                    stack_map_table::write_in_full(info, &locals, scan, relocation, extra, appended, out)?;
                 }
-                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
-                    let (length, count) = (code.code.len(), pool.count());
-                    debug_tables::write_local_variables(attribute.info, length, count, relocation, out);
-                }
-                b"StackMapTable" if frames.is_some() => {
-                    if relocation.trampolines().is_empty() && extra.is_empty() {
-                        stack_map_table::write(Some(attribute.info), &self.scan, relocation, appended, out)?;
-                    } else {
-                        let locals = initial_locals(method.class, &method.method, appender)?;
-                        stack_map_table::write_in_full(
-                            attribute.info,
-                            &locals,
-                            &self.scan,
-                            relocation,
-                            extra,
-                            appended,
-                            out,
-                        )?;
-                    }
-                }
-                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                    type_annotations::write(attribute.info, relocation, &self.moved_rows, out);
-                }
-                _ => {
-                    self.unknown_attributes += 1;
-                    out.extend_from_slice(attribute.info);
-                }
+            } else if TYPE_ANNOTATIONS.contains(&pool.utf8_or_empty(attribute.name_index)) {
+                type_annotations::write(attribute.info, relocation, &self.moved_rows, out);
+            } else {
+                self.unknown_attributes += 1;
+                out.extend_from_slice(attribute.info);
             }
             close_attribute(start, out);
         }
@@ -307,21 +300,6 @@ impl MethodRewriter {
 fn close_attribute(start: usize, out: &mut [u8]) {
     let length = (out.len() - start - 6) as u32;
     out[start + 2..start + 6].copy_from_slice(&length.to_be_bytes());
-}
-
-/// The `info` of the one StackMapTable; HotSpot refuses a second.
-fn find_frames<'a>(code: &CodeAttribute<'a>, pool: &ConstantPool<'a>) -> Result<Option<&'a [u8]>, Reason> {
-    let mut found = None;
-    let mut attributes = code.attributes.clone();
-    while let Some(attribute) = attributes.next().map_err(|_| Reason::BadCode)? {
-        if pool.utf8_or_empty(attribute.name_index) == b"StackMapTable" {
-            if found.is_some() {
-                return Err(Reason::BadStackMap);
-            }
-            found = Some(attribute.info);
-        }
-    }
-    Ok(found)
 }
 
 /// The verification types of `this` and the parameters (JVMS 4.10.1.6), with Class entries for their names.

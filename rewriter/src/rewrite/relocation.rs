@@ -27,19 +27,16 @@ const TRAMPOLINE_REACH: usize = 24_000;
 /// An old pc at which something was inserted or resized, and where its parts went.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
-    pc: u32,
-    /// Where the instruction in front of `pc` ends, with everything that belongs to it.
+    /// Where the instruction in front of the old pc ends, with everything that belongs to it.
     end: u32,
-    /// Where exceptions of the landing and of the detours go, if the handler at `pc` catches any; else as `target`.
+    /// Where exceptions of the landing and of the detours go, if the handler there catches any; else as `target`.
     pub(crate) pad: u32,
-    /// Where the exception table leads for a handler at `pc`.
+    /// Where the exception table leads for a handler there.
     pub(crate) landing: u32,
-    /// Where branches to `pc` arrive.
+    /// Where branches to the old pc arrive.
     pub(crate) target: u32,
     /// The instruction itself.
     instruction: u32,
-    /// New minus old, for pcs behind this one.
-    shift: i32,
 }
 
 /// A `goto_w` on behalf of the conditional branch at `branch`.
@@ -60,6 +57,9 @@ impl Trampoline {
     }
 }
 
+/// Marks the places of points in [`Relocation::moved`].
+const POINT: u32 = 1 << 31;
+
 /// Where a [`Detour`] went.
 #[derive(Debug, Clone)]
 struct PlacedDetour {
@@ -72,7 +72,10 @@ struct PlacedDetour {
 #[derive(Debug, Default)]
 pub(crate) struct Relocation {
     points: Vec<Point>,
-    entry_length: i32,
+    /// By old pc up to the end of the code: the new pc, or a point's position in `points` with [`POINT`].
+    moved: Vec<u32>,
+    /// New minus old behind the code.
+    shift: i32,
     widened: Vec<u32>,
     trampolines: Vec<Trampoline>,
     detours: Vec<PlacedDetour>,
@@ -143,7 +146,7 @@ impl Emission<'_> {
         }
         self.insert(pc, Place::Before);
         let pad = if has_pad { pad } else { target };
-        Point { pc, end, pad, landing, target, instruction: self.position(), shift: 0 }
+        Point { end, pad, landing, target, instruction: self.position() }
     }
 
     fn insert(&mut self, pc: u32, place: Place) {
@@ -218,7 +221,8 @@ impl Relocation {
         for entry in edits.first.iter().chain(&edits.entry) {
             entry.append_to(out);
         }
-        self.entry_length = (out.len() - start) as i32;
+        self.shift = (out.len() - start) as i32;
+        self.moved.clear();
         let mut emission = Emission {
             insertions: edits.insertions.iter().peekable(),
             detours: edits.detours.iter().peekable(),
@@ -242,7 +246,7 @@ impl Relocation {
             }
             emission.out.extend_from_slice(&code[copied..pc as usize]);
             copied = pc as usize;
-            let mut point = emission.in_front_of(pc, scan, &mut trampolines, &mut self.detours);
+            let point = emission.in_front_of(pc, scan, &mut trampolines, &mut self.detours);
             if switches.next_if(|&&at| at == pc).is_some() {
                 self.switches.push((pc, point.instruction));
                 copied = emit_switch(code, pc as usize, start, emission.out);
@@ -251,24 +255,25 @@ impl Relocation {
                 emission.out.extend_from_slice(&[wide, 0, 0, 0, 0]);
                 copied += 3;
             }
-            point.shift = emission.position() as i32 - copied as i32;
+            push_moved(&mut self.moved, pc, self.shift);
+            self.moved.push(self.points.len() as u32 | POINT);
+            self.shift = emission.position() as i32 - copied as i32;
             self.points.push(point);
         }
+        push_moved(&mut self.moved, code.len() as u32 + 1, self.shift);
         emission.out.extend_from_slice(&code[copied..]);
     }
 
     fn patch(&mut self, code: &[u8], scan: &CodeScan, new: &mut [u8]) -> Result<(), Reason> {
         self.overflow.clear();
         let mut overflow = std::mem::take(&mut self.overflow);
-        let mut from = self.cursor();
-        let mut to = self.cursor();
         let known = |target: i64| {
             usize::try_from(target).ok().filter(|pc| scan.is_instruction(*pc)).ok_or(Reason::BadCode)
         };
         for &pc in &scan.branches {
             let target = known(target(code, pc))?;
-            let position = from.instruction(pc as usize);
-            let mut destination = self.destination(&mut to, pc, target as u32);
+            let position = self.instruction(pc as usize);
+            let mut destination = self.destination(pc, target as u32);
             let wide = new[position as usize] != code[pc as usize] || is_long(code[pc as usize]);
             if !wide {
                 if !self.trampolines.is_empty()
@@ -293,11 +298,11 @@ impl Relocation {
             };
             for (word, new_word) in old.offset_words().zip(switch.offset_words()) {
                 let target = known(i64::from(pc) + i64::from(i4(code, word)))?;
-                put_offset(new, new_word, position, self.destination(&mut to, pc, target as u32));
+                put_offset(new, new_word, position, self.destination(pc, target as u32));
             }
         }
         for trampoline in &self.trampolines {
-            let destination = self.destination(&mut to, trampoline.branch, trampoline.target);
+            let destination = self.destination(trampoline.branch, trampoline.target);
             put_offset(new, trampoline.position as usize + 1, trampoline.position, destination);
         }
         self.overflow = overflow;
@@ -363,9 +368,9 @@ impl Relocation {
     }
 
     /// Where the branch at `branch` arrives that leads to `target`.
-    fn destination(&self, cursor: &mut Cursor<'_>, branch: u32, target: u32) -> u32 {
+    fn destination(&self, branch: u32, target: u32) -> u32 {
         if self.detours.is_empty() {
-            return cursor.target(target as usize);
+            return self.target(target as usize);
         }
         let takes = |detour: &&PlacedDetour| {
             detour.pc == target
@@ -373,7 +378,7 @@ impl Relocation {
         };
         match self.detours.iter().find(takes) {
             Some(detour) => detour.position,
-            None => cursor.target(target as usize),
+            None => self.target(target as usize),
         }
     }
 
@@ -397,17 +402,65 @@ impl Relocation {
         &self.trampolines
     }
 
-    /// Looks up new pcs; fastest when the old pcs ascend.
-    pub(crate) fn cursor(&self) -> Cursor<'_> {
-        Cursor {
-            points: &self.points,
-            entry_length: self.entry_length,
-            behind: 0,
-            from: 0,
-            length: 0,
-            shift: 0,
+    /// What became of `pc`.
+    #[inline]
+    pub(crate) fn moved(&self, pc: usize) -> Moved<'_> {
+        match self.moved.get(pc) {
+            Some(&moved) if moved & POINT == 0 => Moved::Shifted(moved),
+            Some(&moved) => Moved::Point(&self.points[(moved & !POINT) as usize]),
+            None => Moved::Shifted((pc as u32).wrapping_add_signed(self.shift)),
         }
     }
+
+    #[inline]
+    fn look_up(&self, pc: usize, of_point: impl FnOnce(&Point) -> u32) -> u32 {
+        match self.moved(pc) {
+            Moved::Shifted(pc) => pc,
+            Moved::Point(point) => of_point(point),
+        }
+    }
+
+    /// Where the instruction in front of `pc` ends: the exclusive end of a range.
+    #[inline]
+    pub(crate) fn end(&self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.end)
+    }
+
+    /// Where the exception table leads, and where a range begins that starts at `pc`.
+    #[inline]
+    pub(crate) fn landing(&self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.landing)
+    }
+
+    /// Where exceptions of the landing and of the detours lead: in front of them, or where branches arrive.
+    #[inline]
+    pub(crate) fn pad(&self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.pad)
+    }
+
+    /// Where branches arrive; what a frame describes.
+    #[inline]
+    pub(crate) fn target(&self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.target)
+    }
+
+    /// The instruction itself.
+    #[inline]
+    pub(crate) fn instruction(&self, pc: usize) -> u32 {
+        self.look_up(pc, |point| point.instruction)
+    }
+
+    /// As [`landing`](Self::landing) for tables that describe source code: pc 0 stays 0.
+    #[inline]
+    pub(crate) fn source(&self, pc: usize) -> u32 {
+        if pc == 0 { 0 } else { self.landing(pc) }
+    }
+}
+
+/// Notes the pcs in front of `pc`, which move by `shift`.
+fn push_moved(moved: &mut Vec<u32>, pc: u32, shift: i32) {
+    let from = moved.len() as u32;
+    moved.extend((from..pc).map(|pc| pc.wrapping_add_signed(shift)));
 }
 
 /// Where trampolines can stand, ascending: boundaries that control does not fall into; and those that have a frame, which is all that a
@@ -460,102 +513,12 @@ fn emit_switch(code: &[u8], pc: usize, start: usize, out: &mut Vec<u8>) -> usize
     }
 }
 
-/// A position in the list of points that remembers the last look-up.
-#[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
-    points: &'a [Point],
-    entry_length: i32,
-    /// Number of points in front of the pcs that are at hand.
-    behind: usize,
-    /// These are the pcs between two points: the first one, how many, and how far all of them move.
-    from: u32,
-    length: u32,
-    shift: i32,
-}
-
 /// What became of an old pc.
 pub(crate) enum Moved<'a> {
     /// Nothing stands there but what stood there: its new pc.
     Shifted(u32),
     /// Something was inserted or resized.
     Point(&'a Point),
-}
-
-impl<'a> Cursor<'a> {
-    /// The point at `pc`, if there is one; else the pcs around it are at hand.
-    fn seek(&mut self, pc: u32) -> Option<&'a Point> {
-        let points = self.points;
-        let fits = |behind: usize| {
-            (behind == 0 || points[behind - 1].pc <= pc) && points.get(behind).is_none_or(|next| next.pc > pc)
-        };
-        if !fits(self.behind) {
-            self.behind = if self.behind < points.len() && fits(self.behind + 1) {
-                self.behind + 1
-            } else {
-                points.partition_point(|point| point.pc <= pc)
-            };
-        }
-        let last = self.behind.checked_sub(1).map(|last| &points[last]);
-        (self.from, self.shift) = last.map_or((0, self.entry_length), |last| (last.pc + 1, last.shift));
-        self.length = points.get(self.behind).map_or(u32::MAX, |next| next.pc) - self.from;
-        last.filter(|point| point.pc == pc)
-    }
-
-    /// What became of `pc`.
-    #[inline]
-    pub(crate) fn moved(&mut self, pc: usize) -> Moved<'a> {
-        let pc = pc as u32;
-        if pc.wrapping_sub(self.from) >= self.length
-            && let Some(point) = self.seek(pc)
-        {
-            return Moved::Point(point);
-        }
-        Moved::Shifted(pc.wrapping_add_signed(self.shift))
-    }
-
-    #[inline]
-    fn look_up(&mut self, pc: usize, of_point: impl FnOnce(&Point) -> u32) -> u32 {
-        match self.moved(pc) {
-            Moved::Shifted(pc) => pc,
-            Moved::Point(point) => of_point(point),
-        }
-    }
-
-    /// Where the instruction in front of `pc` ends: the exclusive end of a range.
-    #[inline]
-    pub(crate) fn end(&mut self, pc: usize) -> u32 {
-        self.look_up(pc, |point| point.end)
-    }
-
-    /// Where the exception table leads, and where a range begins that starts at `pc`.
-    #[inline]
-    pub(crate) fn landing(&mut self, pc: usize) -> u32 {
-        self.look_up(pc, |point| point.landing)
-    }
-
-    /// Where exceptions of the landing and of the detours lead: in front of them, or where branches arrive.
-    #[inline]
-    pub(crate) fn pad(&mut self, pc: usize) -> u32 {
-        self.look_up(pc, |point| point.pad)
-    }
-
-    /// Where branches arrive; what a frame describes.
-    #[inline]
-    pub(crate) fn target(&mut self, pc: usize) -> u32 {
-        self.look_up(pc, |point| point.target)
-    }
-
-    /// The instruction itself.
-    #[inline]
-    pub(crate) fn instruction(&mut self, pc: usize) -> u32 {
-        self.look_up(pc, |point| point.instruction)
-    }
-
-    /// As [`landing`](Self::landing) for tables that describe source code: pc 0 stays 0.
-    #[inline]
-    pub(crate) fn source(&mut self, pc: usize) -> u32 {
-        if pc == 0 { 0 } else { self.landing(pc) }
-    }
 }
 
 #[cfg(test)]

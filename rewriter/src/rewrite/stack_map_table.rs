@@ -60,13 +60,12 @@ pub(crate) fn write(
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     if let Some(info) = info {
-        let mut cursor = relocation.cursor();
         let mut frames = Frames::new(info).map_err(|_| Reason::BadStackMap)?;
         while let Some(frame) = frames.next().map_err(|_| Reason::BadStackMap)? {
             if !scan.is_instruction(frame.pc) {
                 return Err(Reason::BadStackMap);
             }
-            let point = match cursor.moved(frame.pc) {
+            let point = match relocation.moved(frame.pc) {
                 Moved::Point(point) => point,
                 // Detours stand at points.
                 Moved::Shifted(target) => {
@@ -155,12 +154,11 @@ pub(crate) fn write_in_full(
         absolute.push((frame.pc, all, frame.stack.to_vec()));
     }
 
-    let mut cursor = relocation.cursor();
     let mut placed: Vec<(u32, usize)> = Vec::new();
     for (index, (pc, ..)) in absolute.iter().enumerate() {
-        let target = cursor.target(*pc);
+        let target = relocation.target(*pc);
         placed.push((target, index));
-        let others = [cursor.pad(*pc), cursor.landing(*pc)];
+        let others = [relocation.pad(*pc), relocation.landing(*pc)];
         placed.extend(others.into_iter().filter(|other| *other != target).map(|other| (other, index)));
         placed.extend(relocation.detours_at(*pc).map(|position| (position, index)));
     }
@@ -254,7 +252,7 @@ impl Writer<'_> {
                     if !self.scan.is_instruction(pc) {
                         return Err(Reason::BadStackMap);
                     }
-                    let moved = self.relocation.cursor().instruction(pc) as u16;
+                    let moved = self.relocation.instruction(pc) as u16;
                     out.push(verification_type::UNINITIALIZED);
                     out.extend_from_slice(&moved.to_be_bytes());
                 }

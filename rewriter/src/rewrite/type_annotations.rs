@@ -44,7 +44,7 @@ impl Walk<'_> {
             0x40 | 0x41 => {
                 for _ in 0..self.u2()? {
                     let row = self.bytes.get_mut(self.at..self.at + 6)?;
-                    write_range(row, &mut self.relocation.cursor());
+                    write_range(row, self.relocation);
                     self.at += 6;
                 }
                 Some(())
@@ -56,7 +56,7 @@ impl Walk<'_> {
             }
             target @ 0x43..=0x4b => {
                 let pc = usize::from(self.peek_u2()?);
-                let moved = self.relocation.cursor().instruction(pc) as u16;
+                let moved = self.relocation.instruction(pc) as u16;
                 self.put_u2(moved)?;
                 self.skip(usize::from(target >= 0x47))
             }

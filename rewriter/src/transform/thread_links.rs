@@ -11,7 +11,8 @@
 
 use super::call_sites::MEMBER;
 use super::{MethodSite, Transform, Transforms};
-use crate::class_file::constant_pool::{MemberRef, WellKnown};
+use crate::class_file::constant_pool::MemberRef;
+use crate::class_file::well_known::WellKnown;
 use crate::class_file::{ConstantPool, opcode};
 use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};

@@ -5,6 +5,7 @@
 //! ([`indices`]). Everywhere else it skips them, whatever they say. It does not judge the indices of annotations and of MethodParameters.
 
 use crate::class_file::instruction::u2;
+use crate::class_file::well_known::WellKnown;
 use crate::class_file::{Attribute, Attributes, ClassFile, ConstantPool, Reader};
 use crate::error::ClassError;
 
@@ -40,34 +41,23 @@ enum Indices {
 /// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the attribute there. The frames
 /// of code are in `stack_depth`.
 #[inline]
-fn indices(place: Place, major: u16, name: &[u8]) -> Option<Indices> {
+fn indices(place: Place, major: u16, pool: &ConstantPool<'_>, name: u16) -> Option<Indices> {
     const CLASSES: Indices = Indices::Rows { width: 1, places: &[0] };
     const VARIABLES: Indices = Indices::Rows { width: 5, places: &[2, 3] };
+    const SIGNATURE: (u16, Indices) = (49, Indices::Items(1));
+    let is = |which| pool.is(name, which);
     // By place first: most attributes are those of code and of methods.
     let (since, indices) = match place {
-        Place::Code => match name {
-            b"LocalVariableTable" => (0, VARIABLES),
-            b"LocalVariableTypeTable" => (49, VARIABLES),
-            _ => return None,
-        },
-        Place::Method => match name {
-            b"Exceptions" => (0, CLASSES),
-            b"Signature" => (49, Indices::Items(1)),
-            _ => return None,
-        },
-        Place::Field { is_static } => match name {
-            b"ConstantValue" if is_static => (0, Indices::Items(1)),
-            b"Signature" => (49, Indices::Items(1)),
-            _ => return None,
-        },
-        Place::Component => match name {
-            b"Signature" => (49, Indices::Items(1)),
-            _ => return None,
-        },
-        Place::Class => match name {
+        Place::Code if is(WellKnown::LocalVariableTable) => (0, VARIABLES),
+        Place::Code if is(WellKnown::LocalVariableTypeTable) => (49, VARIABLES),
+        Place::Method if is(WellKnown::Exceptions) => (0, CLASSES),
+        Place::Method | Place::Field { .. } | Place::Component if is(WellKnown::Signature) => SIGNATURE,
+        Place::Field { is_static: true } if is(WellKnown::ConstantValue) => (0, Indices::Items(1)),
+        Place::Code | Place::Method | Place::Field { .. } | Place::Component => return None,
+        Place::Class => match pool.utf8_or_empty(name) {
             b"SourceFile" => (0, Indices::Items(1)),
             b"InnerClasses" => (0, Indices::Rows { width: 4, places: &[0, 1, 2] }),
-            b"Signature" => (49, Indices::Items(1)),
+            b"Signature" => SIGNATURE,
             b"EnclosingMethod" => (49, Indices::Items(2)),
             b"BootstrapMethods" => (51, Indices::BootstrapMethods),
             b"NestHost" => (55, Indices::Items(1)),
@@ -128,17 +118,17 @@ impl<'a> Check<'a> {
 
     fn attributes(&self, place: Place, mut attributes: Attributes<'_>) -> Result<bool, ClassError> {
         while let Some(attribute) = attributes.next()? {
-            if self.attribute(place, self.pool.utf8_or_empty(attribute.name_index), &attribute) {
+            if self.attribute(place, &attribute) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Whether an attribute with this name does. The content of Code is judged piece by piece.
+    /// Whether an attribute does. The content of Code is judged piece by piece.
     #[inline]
-    pub(super) fn attribute(&self, place: Place, name: &[u8], attribute: &Attribute<'_>) -> bool {
-        let indices = indices(place, self.major, name);
+    pub(super) fn attribute(&self, place: Place, attribute: &Attribute<'_>) -> bool {
+        let indices = indices(place, self.major, self.pool, attribute.name_index);
         // What is cut off is refused before and after.
         self.out(attribute.name_index)
             || indices.is_some_and(|indices| self.leads_out(indices, attribute.info).unwrap_or(false))
@@ -183,7 +173,7 @@ impl<'a> Check<'a> {
             for _ in 0..attributes {
                 let (name, length) = (r.u2()?, r.u4()?);
                 let info = r.take(length as usize)?;
-                let indices = indices(Place::Component, self.major, self.pool.utf8_or_empty(name));
+                let indices = indices(Place::Component, self.major, self.pool, name);
                 if self.out(name) || indices.map_or(Ok(false), |indices| self.leads_out(indices, info))? {
                     return Ok(true);
                 }

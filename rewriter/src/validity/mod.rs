@@ -13,9 +13,11 @@ mod constant_indices;
 pub(crate) mod locals;
 mod stack_depth;
 
-use crate::class_file::{Attribute, Attributes, ClassFile, CodeAttribute};
+use crate::class_file::well_known::WellKnown;
+use crate::class_file::{Attribute, Attributes, ClassFile};
 use crate::code::Reason;
 use crate::code::code_scan::CodeScan;
+use crate::code::method_code::MethodCode;
 use crate::error::ClassError;
 use constant_indices::{Check, Place};
 use stack_depth::StackDepth;
@@ -43,34 +45,39 @@ impl Validity {
         self.leads_out |= check.out(name_index) || check.out(descriptor_index);
     }
 
-    /// An attribute of a method, with its name. `code`: what it holds, if it is a Code attribute that can be read. Its code is decoded into
-    /// `scan` then, unless enough is known of the class: the outcome of that.
+    /// Reads a Code attribute: what it holds, and whether an attribute in it names a constant behind the end of the pool.
+    pub(crate) fn read<'a>(
+        class: &ClassFile<'a>,
+        attribute: &Attribute<'a>,
+    ) -> Option<(MethodCode<'a>, bool)> {
+        let check = Check::new(class);
+        let mut leads_out = false;
+        let code = MethodCode::read(attribute, &class.pool, |table| {
+            leads_out |= check.attribute(Place::Code, table)
+        });
+        code.map(|code| (code, leads_out))
+    }
+
+    /// An attribute of a method. `code`: what it holds, and whether that leads out, if it is a Code attribute that can be
+    /// [read](Self::read). Its code is decoded into `scan` then, unless enough is known of the class: the outcome of that.
     pub(crate) fn attribute(
         &mut self,
         class: &ClassFile<'_>,
-        name: &[u8],
         attribute: &Attribute<'_>,
-        code: Option<&CodeAttribute<'_>>,
+        code: Option<(&MethodCode<'_>, bool)>,
         scan: &mut CodeScan,
     ) -> Option<Result<(), Reason>> {
         let check = Check::new(class);
-        self.leads_out |= check.attribute(Place::Method, name, attribute);
+        self.leads_out |= check.attribute(Place::Method, attribute);
         // What cannot be read is refused before and after.
-        let code = code.filter(|_| !self.leads_out)?;
-        self.leads_out = code.exception_table.iter().any(|handler| check.out(handler.catch_type));
-        let mut frames = None;
-        let mut attributes = code.attributes.clone();
-        while let Ok(Some(attribute)) = attributes.next() {
-            let name = class.pool.utf8_or_empty(attribute.name_index);
-            self.leads_out |= check.attribute(Place::Code, name, &attribute);
-            if name == b"StackMapTable" && frames.is_none() {
-                frames = Some(attribute.info);
-            }
-        }
+        let (method, leads_out) = code.filter(|_| !self.leads_out)?;
+        let code = &method.code;
+        self.leads_out =
+            leads_out || code.exception_table.iter().any(|handler| check.out(handler.catch_type));
         if self.fault.is_some() {
             return None;
         }
-        let (scanned, fault) = self.depth.judge(code, frames, class.major_version, &class.pool, scan);
+        let (scanned, fault) = self.depth.judge(code, method.frames, class.major_version, &class.pool, scan);
         self.fault = fault;
         Some(scanned)
     }
@@ -101,9 +108,9 @@ impl Validity {
             this.method(class, method.name_index, method.descriptor_index);
             let mut attributes = method.attributes();
             while let Some(attribute) = attributes.next()? {
-                let name = class.pool.utf8_or_empty(attribute.name_index);
-                let code = if name == b"Code" { CodeAttribute::parse(&attribute).ok() } else { None };
-                this.attribute(class, name, &attribute, code.as_ref(), &mut scan);
+                let is_code = class.pool.is(attribute.name_index, WellKnown::Code);
+                let code = if is_code { Self::read(class, &attribute) } else { None };
+                this.attribute(class, &attribute, code.as_ref().map(|(code, out)| (code, *out)), &mut scan);
             }
         }
         this.finish(class, class.attributes_behind(methods.position())?)

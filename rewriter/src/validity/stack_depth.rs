@@ -214,7 +214,7 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     /// The first fault counts.
-    #[cold]
+    #[inline(always)]
     fn refuse(&mut self, reason: Reason) {
         if !self.is_over {
             self.refusal = Some(reason);
@@ -222,6 +222,7 @@ impl Walk<'_> {
         self.is_over = true;
     }
 
+    #[inline(always)]
     fn arrive(&mut self, pc: usize) {
         while let Some((&(at, depth), rest)) = self.known.split_first()
             && at as usize <= pc
@@ -242,29 +243,28 @@ impl Walk<'_> {
             self.refuse(Reason::BadMaxStack);
         }
     }
+}
 
-    /// Slots that a member's parameters take, and in the upper half its result or field. Many have the same descriptor, for which it is kept as well.
-    #[inline(never)]
-    fn look_up(&mut self, index: u16) -> u32 {
-        let effect = self.slots(index).unwrap_or(NONE);
-        self.effects[usize::from(index)] = effect;
-        effect
-    }
+/// Slots that a member's parameters take, and in the upper half its result or field. Many have the same descriptor, for which it is kept as well.
+#[inline(never)]
+fn look_up(pool: &ConstantPool<'_>, effects: &mut [u32], index: u16) -> u32 {
+    let effect = slots(pool, effects, index).unwrap_or(NONE);
+    effects[usize::from(index)] = effect;
+    effect
+}
 
-    fn slots(&mut self, index: u16) -> Option<u32> {
-        let descriptor = self.pool.descriptor_of(index).ok()?;
-        let known = self.effects.get_mut(usize::from(descriptor))?;
-        if *known == UNKNOWN {
-            let text = self.pool.utf8(descriptor).ok()?;
-            let slots = match text.first() {
-                Some(b'(') => method_slots(text),
-                _ => field_slots(text).map(|(width, _)| (0, width)),
-            };
-            *known =
-                slots.map_or(NONE, |(parameters, result)| u32::from(parameters) | u32::from(result) << 16);
-        }
-        Some(*known)
+fn slots(pool: &ConstantPool<'_>, effects: &mut [u32], index: u16) -> Option<u32> {
+    let descriptor = pool.descriptor_of(index)?;
+    let known = effects.get_mut(usize::from(descriptor))?;
+    if *known == UNKNOWN {
+        let text = pool.utf8(descriptor).ok()?;
+        let slots = match text.first() {
+            Some(b'(') => method_slots(text),
+            _ => field_slots(text).map(|(width, _)| (0, width)),
+        };
+        *known = slots.map_or(NONE, |(parameters, result)| u32::from(parameters) | u32::from(result) << 16);
     }
+    Some(*known)
 }
 
 impl Follow for Walk<'_> {
@@ -295,7 +295,7 @@ impl Follow for Walk<'_> {
         let effect = match known {
             // What nobody asks for is not looked up.
             UNKNOWN if self.is_over => return,
-            UNKNOWN => self.look_up(index),
+            UNKNOWN => look_up(self.pool, self.effects, index),
             known => known,
         };
         if effect == NONE {
@@ -315,7 +315,7 @@ impl Follow for Walk<'_> {
         self.take_and_put(pops, pushes);
     }
 
-    #[inline]
+    #[inline(always)]
     fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: Info) {
         if self.is_over {
             return;

@@ -1,8 +1,9 @@
 //! Methods that have no room for their probes get a [wrapper](super::super::wrapper).
 
 use super::ClassRewriter;
-use crate::class_file::{Attribute, CodeAttribute, Tag};
+use crate::class_file::{Attribute, Tag};
 use crate::code::Reason;
+use crate::code::method_code::MethodCode;
 use crate::region::RegionFault;
 use crate::rewrite::method::OldMethod;
 use crate::rewrite::report::{MethodEvent, MethodReport, Note};
@@ -83,13 +84,13 @@ impl ClassRewriter {
         };
         let (name_index, reference) =
             self.appender.own_method(tag, class.this_class, &name, *descriptor_index)?;
-        let code = code.ok_or(Reason::BadCode)?;
+        let code = &code.ok_or(Reason::BadCode)?.code;
         let info = wrapper_code(method, first_line(code, &class.pool), reference)?;
         let wrapper = Attribute { name_index: attribute.name_index, offset: attribute.offset, info: &info };
         let transforms = Transforms { method_events: true, rmi: request.is_remote, ..Transforms::NONE };
         let outer = Request { transforms, regions: &[], own_calls: None, ..*request };
         let (calls, appender) = (&mut self.calls, &mut self.appender);
-        let code = CodeAttribute::parse(&wrapper).ok();
+        let code = MethodCode::read(&wrapper, &class.pool, |_| ());
         let wrapper = OldMethod { attribute: wrapper, code: code.as_ref(), scanned: None, ..*old };
         self.method.rewrite(&wrapper, &outer, calls, appender, &mut self.methods)?;
 

@@ -5,9 +5,15 @@ use crate::code::edits::Snippet;
 impl Moved {
     /// The new pcs at a label: end, pad, landing, target, instruction.
     fn at(&self, label: &str) -> [usize; 5] {
-        let (pc, mut cursor) = (self.old.at(label), self.relocation.cursor());
-        [cursor.end(pc), cursor.pad(pc), cursor.landing(pc), cursor.target(pc), cursor.instruction(pc)]
-            .map(|pc| pc as usize)
+        let (pc, relocation) = (self.old.at(label), &self.relocation);
+        [
+            relocation.end(pc),
+            relocation.pad(pc),
+            relocation.landing(pc),
+            relocation.target(pc),
+            relocation.instruction(pc),
+        ]
+        .map(|pc| pc as usize)
     }
 }
 
@@ -47,11 +53,11 @@ fn what_is_inserted_at_a_pc_stands_in_order_and_every_way_leads_to_its_part() {
     assert_eq!(moved.relocation.exceptions_to(t).collect::<Vec<_>>(), [(range, new.at("x") as u32)]);
     assert_eq!(moved.relocation.detours_at(moved.old.at("u")).count(), 0);
     // Tables of the source keep what begins with the method; all others do not.
-    let mut cursor = moved.relocation.cursor();
-    assert_eq!((cursor.source(0), cursor.landing(0), cursor.source(1)), (0, 9, 10));
+    let relocation = &moved.relocation;
+    assert_eq!((relocation.source(0), relocation.landing(0), relocation.source(1)), (0, 9, 10));
     // In any order.
     assert_eq!(
-        (cursor.source(t) as usize, cursor.end(1), cursor.target(t) as usize),
+        (relocation.source(t) as usize, relocation.end(1), relocation.target(t) as usize),
         (new.at("l"), 10, new.at("t"))
     );
 }

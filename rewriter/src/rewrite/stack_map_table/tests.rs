@@ -203,7 +203,6 @@ fn a_variable_of_ours_is_in_every_frame() {
     let text = "a: new A; b: goto t; c: nop; d: nop; e: nop; f: nop; t: nop; g: return";
     let insertions = [("a", Place::Before, "nop"), ("t", Place::Pad, ""), ("t", Place::Landing, "iinc 1 1")];
     let mut moved = with_detours(text, &insertions, &[["c", "b"]]);
-    moved.relocation.cursor();
     let new = "nop; a: new A; b: goto t; x: iinc 9 9; c: nop; d: nop; e: nop; f: nop; goto t; p: goto t; l: iinc 1 1; t: nop; g: return";
     // The branch at `b` leads to `t`, so that no way leads over the detour.
     let extra = [Counter { index: 5, kept: Kept::Int }, Counter { index: 6, kept: Kept::Long }];
