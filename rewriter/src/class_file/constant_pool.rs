@@ -1,7 +1,7 @@
 //! JVMS 4.4 The Constant Pool: the offset of every entry, and typed access.
 
 use super::Reader;
-use super::well_known::{Noted, WellKnown, may_be_one};
+use super::well_known::{Noted, WellKnown, candidates};
 use crate::error::{ClassError, ClassErrorKind};
 use crate::runtime::is_owner;
 
@@ -153,10 +153,11 @@ impl<'a> ConstantPool<'a> {
             // By itself: the next entry's place follows from the length alone then.
             if tag == Tag::Utf8 as u8 {
                 let length = usize::from(u16::from_be_bytes([a, b]));
-                if may_be_one(length, initial)
+                let candidates = candidates(length, initial);
+                if candidates != 0
                     && let Some(text) = bytes.get(position + 3..position + 3 + length)
                 {
-                    noted.note(text, index as u16);
+                    noted.note(text, candidates, index as u16);
                 }
                 position += 3 + length;
                 index += 1;
@@ -209,7 +210,7 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// Whether the Utf8 entry at `index` has this text.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is(&self, index: u16, which: WellKnown) -> bool {
         self.noted.is(index, which).unwrap_or_else(|| self.utf8_or_empty(index) == which.text())
     }

@@ -279,20 +279,12 @@ pub const fn is_conditional_branch(opcode: u8) -> bool {
     matches!(opcode, IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL)
 }
 
-/// How the decoding loop treats an opcode.
+/// What the decoding loop looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
-    /// Nothing but a fixed number of slots taken and put: an instruction of one byte, of two, of three.
-    Plain1,
-    Plain2,
-    Plain3,
-    /// The operand names a constant: one byte, two bytes.
-    Constant1,
-    Constant2,
-    /// The operand names a field or a method, which says what is taken from the stack and put onto it: an instruction of three bytes, of five.
-    Member,
-    LongMember,
+    /// Nothing: a step to the next instruction, as [`Info`] says.
+    Plain,
     InvokeSpecial,
     New,
     NewArray,
@@ -307,70 +299,110 @@ pub(crate) enum Class {
     Illegal,
 }
 
-/// What the decoding loop needs of an opcode, side by side.
+/// What the decoding loop needs of an opcode, side by side; masks, so that nothing has to be asked for each instruction.
+/// Eight bytes: a processor finds one by its opcode without a multiplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Info {
     /// In bytes; 0 if it varies.
     pub(crate) length: u8,
     pub(crate) class: Class,
-    /// As in [`POPS`] and [`PUSHES`].
+    /// As in [`POPS`] and [`PUSHES`]; where a field or a method is named, what is taken and put besides what that says.
     pub(crate) pops: u8,
     pub(crate) pushes: u8,
+    /// How many bits behind the opcode are the index of a constant.
+    index_bits: u8,
+    /// All bits if the constant is a field or a method, which says what is taken from the stack and put onto it; else none.
+    pub(crate) member_mask: i8,
+    /// All bits if parameters are taken from the stack.
+    pub(crate) call_mask: i8,
+    /// All bits if the field is taken from the stack.
+    pub(crate) put_mask: i8,
+}
+
+impl Info {
+    /// The index of the constant that an instruction names with these bytes behind its opcode; 0: it names none.
+    #[inline(always)]
+    pub(crate) fn index(&self, behind: [u8; 2]) -> u16 {
+        (u32::from(u16::from_be_bytes(behind)) << self.index_bits >> u16::BITS) as u16
+    }
 }
 
 /// Of each opcode.
-pub(crate) const INFO: [Info; 256] = {
-    let mut table = [Info { length: 0, class: Class::Illegal, pops: 0, pushes: 0 }; 256];
+pub(crate) static INFO: [Info; 256] = {
+    let illegal = Info {
+        length: 0,
+        class: Class::Illegal,
+        pops: 0,
+        pushes: 0,
+        index_bits: 0,
+        member_mask: 0,
+        call_mask: 0,
+        put_mask: 0,
+    };
+    let mut table = [illegal; 256];
     let mut op = 0;
     while op < 256 {
-        let length = match OPERANDS[op] {
-            Operands::None => 1,
-            Operands::Byte | Operands::Constant1 | Operands::Local => 2,
-            Operands::Short | Operands::Constant2 | Operands::Branch2 | Operands::Increment => 3,
-            Operands::MultiArray => 4,
-            Operands::Branch4 | Operands::InvokeInterface | Operands::InvokeDynamic => 5,
-            Operands::TableSwitch | Operands::LookupSwitch | Operands::Wide | Operands::Illegal => 0,
-        };
-        let class = match op as u8 {
-            RET => Class::Ret,
-            ATHROW => Class::Throw,
-            NEW => Class::New,
-            NEWARRAY => Class::NewArray,
-            ANEWARRAY => Class::ANewArray,
-            INVOKESPECIAL => Class::InvokeSpecial,
-            _ => match OPERANDS[op] {
-                Operands::Branch2 | Operands::Branch4 => Class::Branch,
-                Operands::TableSwitch | Operands::LookupSwitch => Class::Switch,
-                Operands::Wide => Class::Wide,
-                Operands::MultiArray => Class::MultiANewArray,
-                Operands::Illegal => Class::Illegal,
-                Operands::Constant1 => Class::Constant1,
-                Operands::InvokeInterface | Operands::InvokeDynamic => Class::LongMember,
-                Operands::Constant2 => {
-                    if POPS[op] == OPEN {
-                        Class::Member
-                    } else {
-                        Class::Constant2
-                    }
-                }
-                Operands::None if is_return(op as u8) => Class::Return,
-                Operands::None => Class::Plain1,
-                Operands::Byte | Operands::Local => Class::Plain2,
-                Operands::Short | Operands::Increment => Class::Plain3,
-            },
-        };
-        table[op] = Info { length, class, pops: POPS[op], pushes: PUSHES[op] };
+        table[op] = info(op as u8);
         op += 1;
     }
     table
 };
+
+const fn info(op: u8) -> Info {
+    let operands = OPERANDS[op as usize];
+    let length = match operands {
+        Operands::None => 1,
+        Operands::Byte | Operands::Constant1 | Operands::Local => 2,
+        Operands::Short | Operands::Constant2 | Operands::Branch2 | Operands::Increment => 3,
+        Operands::MultiArray => 4,
+        Operands::Branch4 | Operands::InvokeInterface | Operands::InvokeDynamic => 5,
+        Operands::TableSwitch | Operands::LookupSwitch | Operands::Wide | Operands::Illegal => 0,
+    };
+    let class = match op {
+        RET => Class::Ret,
+        ATHROW => Class::Throw,
+        NEW => Class::New,
+        NEWARRAY => Class::NewArray,
+        ANEWARRAY => Class::ANewArray,
+        INVOKESPECIAL => Class::InvokeSpecial,
+        _ => match operands {
+            Operands::Branch2 | Operands::Branch4 => Class::Branch,
+            Operands::TableSwitch | Operands::LookupSwitch => Class::Switch,
+            Operands::Wide => Class::Wide,
+            Operands::MultiArray => Class::MultiANewArray,
+            Operands::Illegal => Class::Illegal,
+            _ if is_return(op) => Class::Return,
+            _ => Class::Plain,
+        },
+    };
+    let index_bits = match operands {
+        Operands::Constant1 => 8,
+        Operands::Constant2 | Operands::InvokeInterface | Operands::InvokeDynamic | Operands::MultiArray => {
+            16
+        }
+        _ => 0,
+    };
+    let is_member = matches!(op, GETSTATIC..=INVOKEDYNAMIC);
+    // The object whose field or method it is.
+    let receiver = !matches!(op, GETSTATIC | PUTSTATIC | INVOKESTATIC | INVOKEDYNAMIC) as u8;
+    let (pops, pushes) = match POPS[op as usize] {
+        OPEN if is_member => (receiver, 0),
+        // Besides its dimensions.
+        OPEN if matches!(operands, Operands::MultiArray) => (0, 1),
+        pops => (pops, PUSHES[op as usize]),
+    };
+    let member_mask = if is_member { -1 } else { 0 };
+    let call_mask = if matches!(op, INVOKEVIRTUAL..=INVOKEDYNAMIC) { -1 } else { 0 };
+    let put_mask = if matches!(op, PUTSTATIC | PUTFIELD) { -1 } else { 0 };
+    Info { length, class, pops, pushes, index_bits, member_mask, call_mask, put_mask }
+}
 
 /// Length in bytes of the instruction that begins with each opcode; 0 if it varies or there is no such opcode.
 pub const LENGTHS: [u8; 256] = {
     let mut table = [0; 256];
     let mut op = 0;
     while op < 256 {
-        table[op] = INFO[op].length;
+        table[op] = info(op as u8).length;
         op += 1;
     }
     table
@@ -385,16 +417,23 @@ mod tests {
         assert_eq!(NAMES.iter().filter(|name| !name.is_empty()).count(), 202);
         assert!(NAMES[usize::from(JSR_W) + 1..].iter().all(|name| name.is_empty()));
         let of = |op: u8| (INFO[usize::from(op)].length, INFO[usize::from(op)].class);
-        assert_eq!((of(INVOKEINTERFACE), of(PUTFIELD)), ((5, Class::LongMember), (3, Class::Member)));
-        assert_eq!(
-            (of(SIPUSH), of(BIPUSH), of(POP)),
-            ((3, Class::Plain3), (2, Class::Plain2), (1, Class::Plain1))
-        );
-        assert_eq!(of(RETURN), (1, Class::Return));
-        assert_eq!(of(0xca), (0, Class::Illegal));
-        assert_eq!(
-            INFO[usize::from(LDC2_W)],
-            Info { length: 3, class: Class::Constant2, pops: 0, pushes: 2 }
-        );
+        assert_eq!((of(INVOKEINTERFACE), of(SIPUSH)), ((5, Class::Plain), (3, Class::Plain)));
+        assert_eq!((of(RETURN), of(0xca)), ((1, Class::Return), (0, Class::Illegal)));
+        let index = |op: u8| INFO[usize::from(op)].index([1, 2]);
+        assert_eq!([LDC, LDC2_W, NEW, PUTFIELD, MULTIANEWARRAY].map(index), [1, 258, 258, 258, 258]);
+        assert_eq!([SIPUSH, GOTO, IINC, NOP, 0xca].map(index), [0; 5]);
+        let moves = |op: u8| (INFO[usize::from(op)].pops, INFO[usize::from(op)].pushes);
+        assert_eq!([LDC2_W, LCMP, CHECKCAST, MULTIANEWARRAY].map(moves), [(0, 2), (4, 1), (1, 1), (0, 1)]);
+        let masks = |op: u8| {
+            let info = &INFO[usize::from(op)];
+            (info.pops, info.member_mask, info.call_mask, info.put_mask)
+        };
+        assert_eq!([GETSTATIC, PUTSTATIC].map(masks), [(0, -1, 0, 0), (0, -1, 0, -1)]);
+        assert_eq!([GETFIELD, PUTFIELD].map(masks), [(1, -1, 0, 0), (1, -1, 0, -1)]);
+        for op in [INVOKEVIRTUAL, INVOKESPECIAL, INVOKEINTERFACE] {
+            assert_eq!((masks(op), moves(op).1), ((1, -1, -1, 0), 0));
+        }
+        assert_eq!([INVOKESTATIC, INVOKEDYNAMIC].map(masks), [(0, -1, -1, 0); 2]);
+        assert_eq!(masks(NEW), (0, 0, 0, 0));
     }
 }

@@ -75,10 +75,10 @@ impl WellKnown {
     }
 }
 
-/// Whether a text of this length that begins with this byte can be one that [`Noted`] notes.
+/// Which of the texts one of this length that begins with this byte can be, for [`Noted::note`]; 0: none.
 #[inline(always)]
-pub(super) fn may_be_one(length: usize, initial: u8) -> bool {
-    BY_LENGTH[length.min(LONG)] & BY_INITIAL[usize::from(initial)] != 0
+pub(super) fn candidates(length: usize, initial: u8) -> u16 {
+    BY_LENGTH[length.min(LONG)] & BY_INITIAL[usize::from(initial)]
 }
 
 /// What the walk over one pool has found.
@@ -93,9 +93,12 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Notes a text that [may be one](may_be_one).
-    pub(super) fn note(&mut self, text: &[u8], index: u16) {
-        if let Some(which) = TEXTS.iter().position(|known| known.as_bytes() == text) {
+    /// Notes a text that can be one of these [`candidates`].
+    pub(super) fn note(&mut self, text: &[u8], candidates: u16, index: u16) {
+        let known = candidates & (OF_RUNTIME - 1);
+        // No two have the same length and the same first byte.
+        if known != 0 && TEXTS[known.trailing_zeros() as usize].as_bytes() == text {
+            let which = known.trailing_zeros() as usize;
             self.has_twins |= self.indices[which] != 0;
             self.indices[which] = index;
         }
@@ -110,10 +113,22 @@ impl Noted {
     }
 
     /// Whether the entry at `index` has this text; `None`: it must be looked at.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is(&self, index: u16, which: WellKnown) -> Option<bool> {
-        // An entry that is not there has no index, and none has the index 0.
         let found = index != 0 && index == self.indices[which as usize];
-        (found || !self.has_twins).then_some(found)
+        if found || !self.has_twins { Some(found) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_told_by_its_length_and_its_first_byte() {
+        for (which, text) in TEXTS.iter().enumerate() {
+            let candidates = candidates(text.len(), text.as_bytes()[0]);
+            assert_eq!(candidates & (OF_RUNTIME - 1), 1 << which, "{text}");
+        }
     }
 }

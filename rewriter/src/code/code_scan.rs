@@ -1,37 +1,28 @@
 //! One pass over a code array that notes what a rewriter must know of it.
 
 use super::Reason;
-use crate::class_file::instruction::{length_at, u2};
+use crate::class_file::instruction::length_at;
 use crate::class_file::opcode::{self, Class, INFO, Info};
 
 const START: u8 = 1;
 const UNREACHED_START: u8 = 2;
 
-/// Somebody who goes along while code is decoded. Told is what is at hand: instruction by instruction, each with `at` first.
+/// Somebody who goes along while code is decoded, instruction by instruction.
 pub(crate) trait Follow {
-    /// The next instruction begins at `pc`.
-    fn at(&mut self, pc: usize);
+    /// The instruction at `pc` takes and puts as many slots as `info` says, and takes `more`; it names the constant `index`, if that is not 0.
+    /// Control goes on behind it.
+    fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16);
 
-    /// It takes and puts so many slots, and control goes on behind it.
-    fn moves(&mut self, pops: u8, pushes: u8);
-
-    /// It names a constant.
-    fn constant(&mut self, index: u16);
-
-    /// It accesses a field or calls a method.
-    fn member(&mut self, opcode: u8, index: u16);
-
-    /// It is a branch, a switch, an end of the method, `ret`, or `wide`, and takes so many bytes.
-    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: Info);
+    /// That at `pc` is a branch, a switch, an end of the method, `ret`, or `wide`, and takes so many bytes.
+    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: &Info);
 }
 
 /// Nobody.
 impl Follow for () {
-    fn at(&mut self, _: usize) {}
-    fn moves(&mut self, _: u8, _: u8) {}
-    fn constant(&mut self, _: u16) {}
-    fn member(&mut self, _: u8, _: u16) {}
-    fn jumps(&mut self, _: &[u8], _: usize, _: usize, _: Info) {}
+    #[inline(always)]
+    fn step(&mut self, _: usize, _: &Info, _: u8, _: u16) {}
+    #[inline(always)]
+    fn jumps(&mut self, _: &[u8], _: usize, _: usize, _: &Info) {}
 }
 
 /// What the pass found; a buffer that is used for one method after the other.
@@ -85,91 +76,73 @@ impl CodeScan {
     #[inline]
     pub(crate) fn decode_with<F: Follow>(&mut self, code: &[u8], mut follower: F) -> (Result<(), Reason>, F) {
         self.clear(code.len());
-        let mut marks = std::mem::take(&mut self.marks);
+        let mut all_marks = std::mem::take(&mut self.marks);
+        let marks = &mut all_marks[..=code.len()];
         let mut pc = 0;
         let mut reached = START;
         let decoded = loop {
-            let Some(&op) = code.get(pc) else { break pc == code.len() && pc != 0 };
+            let Some(&op) = code.get(pc) else { break pc != 0 && pc == code.len() };
             marks[pc] = reached;
             reached = START;
-            let info = INFO[usize::from(op)];
-            // The lengths are constants: a processor decodes the next instruction before it has looked at the table for this one.
-            let length = match info.class {
-                Class::Plain1 => 1,
-                Class::Plain2 => 2,
-                Class::Plain3 => 3,
-                Class::Member | Class::InvokeSpecial => {
-                    let Some(&[_, a, b]) = code[pc..].first_chunk() else { break false };
-                    if info.class == Class::InvokeSpecial {
-                        self.invoke_specials.push(pc as u32);
-                    }
-                    follower.at(pc);
-                    follower.member(op, u16::from_be_bytes([a, b]));
-                    pc += 3;
-                    continue;
+            let info = &INFO[usize::from(op)];
+            let mut length = usize::from(info.length);
+            let mut more = 0;
+            if info.class != Class::Plain {
+                if length == 0 {
+                    length = length_at(code, pc).unwrap_or(usize::MAX);
                 }
-                Class::LongMember => {
-                    let Some(&[_, a, b, _, _]) = code[pc..].first_chunk() else { break false };
-                    follower.at(pc);
-                    follower.member(op, u16::from_be_bytes([a, b]));
-                    pc += 5;
-                    continue;
-                }
-                _ => {
-                    let Ok(length) = length_at(code, pc) else { break false };
-                    follower.at(pc);
-                    if self.note(&code[pc..pc + length], code, pc, info, &mut follower) {
+                let Some(bytes) = code.get(pc..pc.saturating_add(length)) else { break false };
+                if let Some(executed) = self.note(bytes, pc as u32, info.class) {
+                    if opcode::is_end_of_flow(executed) {
                         reached = UNREACHED_START;
                     }
+                    follower.jumps(code, pc, length, info);
                     pc += length;
                     continue;
                 }
+                if info.class == Class::MultiANewArray {
+                    more = bytes[3];
+                }
+            }
+            let behind = match code.get(pc + 1..pc + 3) {
+                Some(&[a, b]) => [a, b],
+                _ => [code.get(pc + 1).copied().unwrap_or_default(), 0],
             };
             if code.len() - pc < length {
                 break false;
             }
-            follower.at(pc);
-            follower.moves(info.pops, info.pushes);
+            follower.step(pc, info, more, info.index(behind));
             pc += length;
         };
         if decoded {
             marks[pc] = reached;
         }
-        self.marks = marks;
+        self.marks = all_marks;
         (if decoded { Ok(()) } else { Err(Reason::BadCode) }, follower)
     }
 
-    /// Notes an instruction of one of the rarer classes; whether control never goes on behind it.
+    /// Notes an instruction that is not plain. Its opcode, which is the one that `wide` widens, if control may go elsewhere, or is not looked
+    /// at further.
     #[inline(always)]
-    fn note(&mut self, bytes: &[u8], code: &[u8], pc: usize, info: Info, follower: &mut impl Follow) -> bool {
-        let here = pc as u32;
-        let list = match info.class {
-            Class::New => Some(&mut self.news),
-            Class::NewArray | Class::ANewArray | Class::MultiANewArray => Some(&mut self.array_creations),
-            Class::Branch => Some(&mut self.branches),
-            Class::Return => Some(&mut self.returns),
-            Class::Switch => Some(&mut self.switches),
-            _ => None,
-        };
-        list.into_iter().for_each(|list| list.push(here));
-        match info.class {
-            Class::Constant1 => follower.constant(u16::from(bytes[1])),
-            Class::Constant2 | Class::New | Class::ANewArray | Class::MultiANewArray => {
-                follower.constant(u2(bytes, 1));
-            }
-            Class::NewArray => {}
+    fn note(&mut self, bytes: &[u8], pc: u32, class: Class) -> Option<u8> {
+        let list = match class {
+            Class::InvokeSpecial => &mut self.invoke_specials,
+            Class::New => &mut self.news,
+            Class::NewArray | Class::ANewArray | Class::MultiANewArray => &mut self.array_creations,
             _ => {
-                let executed = if info.class == Class::Wide { bytes[1] } else { bytes[0] };
+                let executed = if class == Class::Wide { bytes[1] } else { bytes[0] };
+                match class {
+                    Class::Branch => self.branches.push(pc),
+                    Class::Return => self.returns.push(pc),
+                    Class::Switch => self.switches.push(pc),
+                    _ => {}
+                }
                 self.subroutines |= matches!(executed, opcode::JSR | opcode::JSR_W | opcode::RET);
-                follower.jumps(code, pc, bytes.len(), info);
-                return opcode::is_end_of_flow(executed);
+                return Some(executed);
             }
-        }
-        match info.class {
-            Class::MultiANewArray => follower.moves(bytes[3], 1),
-            _ => follower.moves(info.pops, info.pushes),
-        }
-        false
+        };
+        list.push(pc);
+        None
     }
 
     /// Whether an instruction begins at `pc`, or the code ends there.
@@ -225,20 +198,12 @@ mod tests {
     struct Log(Vec<String>);
 
     impl Follow for Log {
-        fn at(&mut self, pc: usize) {
-            self.0.push(format!("{pc}:"));
+        fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16) {
+            let member = if info.member_mask == 0 { "" } else { "m" };
+            self.0.push(format!("{pc}: {}-{} {member}#{index}", info.pops + more, info.pushes));
         }
-        fn moves(&mut self, pops: u8, pushes: u8) {
-            self.0.push(format!("{pops}-{pushes}"));
-        }
-        fn constant(&mut self, index: u16) {
-            self.0.push(format!("#{index}"));
-        }
-        fn member(&mut self, opcode: u8, index: u16) {
-            self.0.push(format!("{opcode:x}#{index}"));
-        }
-        fn jumps(&mut self, _: &[u8], _: usize, length: usize, _: Info) {
-            self.0.push(format!("+{length}"));
+        fn jumps(&mut self, _: &[u8], pc: usize, length: usize, _: &Info) {
+            self.0.push(format!("{pc}: +{length}"));
         }
     }
 
@@ -247,16 +212,23 @@ mod tests {
         use opcode::*;
         let told = |code: &[u8]| {
             let (decoded, log) = CodeScan::default().decode_with(code, Log(Vec::new()));
-            (decoded.is_ok(), log.0.join(" "))
+            (decoded.is_ok(), log.0.join(", "))
         };
         let of = |ok: bool, text: &str| (ok, text.to_owned());
-        assert_eq!(told(&[LDC, 9, LDC2_W, 1, 2, POP]), of(true, "0: #9 0-1 2: #258 0-2 5: 1-0"));
-        assert_eq!(told(&[NEW, 0, 7, NEWARRAY, 10, ANEWARRAY, 0, 8]), of(true, "0: #7 0-1 3: 1-1 5: #8 1-1"));
-        assert_eq!(told(&[MULTIANEWARRAY, 0, 9, 2]), of(true, "0: #9 2-1"));
-        assert_eq!(told(&[INVOKESPECIAL, 0, 7, GETFIELD, 0, 8]), of(true, "0: b7#7 3: b4#8"));
-        assert_eq!(told(&[IFEQ, 0, 3, WIDE, RET, 1, 0, ATHROW]), of(true, "0: +3 3: +4 7: +1"));
+        assert_eq!(told(&[LDC, 9, LDC2_W, 1, 2, POP]), of(true, "0: 0-1 #9, 2: 0-2 #258, 5: 1-0 #0"));
+        assert_eq!(told(&[NOP, LDC, 9]), of(true, "0: 0-0 #0, 1: 0-1 #9"));
+        assert_eq!(
+            told(&[NEW, 0, 7, NEWARRAY, 10, ANEWARRAY, 0, 8]),
+            of(true, "0: 0-1 #7, 3: 1-1 #0, 5: 1-1 #8")
+        );
+        assert_eq!(told(&[MULTIANEWARRAY, 0, 9, 2]), of(true, "0: 2-1 #9"));
+        assert_eq!(told(&[INVOKESPECIAL, 0, 7, GETFIELD, 0, 8]), of(true, "0: 1-0 m#7, 3: 1-0 m#8"));
+        assert_eq!(told(&[INVOKEINTERFACE, 0, 7, 1, 0, NOP]), of(true, "0: 1-0 m#7, 5: 0-0 #0"));
+        assert_eq!(told(&[IFEQ, 0, 3, WIDE, RET, 1, 0, ATHROW]), of(true, "0: +3, 3: +4, 7: +1"));
         assert_eq!(told(&[RETURN, SIPUSH, 1]), of(false, "0: +1"));
-        assert_eq!(told(&[NOP, 0xfe, NOP]), of(false, "0: 0-0"));
+        assert_eq!(told(&[RETURN, INVOKEINTERFACE, 0, 7, 1]), of(false, "0: +1"));
+        assert_eq!(told(&[RETURN, INVOKESPECIAL, 0]), of(false, "0: +1"));
+        assert_eq!(told(&[NOP, 0xfe, NOP]), of(false, "0: 0-0 #0"));
     }
 
     #[test]

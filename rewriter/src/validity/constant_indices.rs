@@ -34,22 +34,23 @@ enum Indices {
         width: usize,
         places: &'static [usize],
     },
+    /// The rows of a LocalVariableTable or LocalVariableTypeTable.
+    Variables,
     BootstrapMethods,
     Record,
 }
 
 /// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the attribute there. The frames
 /// of code are in `stack_depth`.
-#[inline]
+#[inline(always)]
 fn indices(place: Place, major: u16, pool: &ConstantPool<'_>, name: u16) -> Option<Indices> {
     const CLASSES: Indices = Indices::Rows { width: 1, places: &[0] };
-    const VARIABLES: Indices = Indices::Rows { width: 5, places: &[2, 3] };
     const SIGNATURE: (u16, Indices) = (49, Indices::Items(1));
     let is = |which| pool.is(name, which);
     // By place first: most attributes are those of code and of methods.
     let (since, indices) = match place {
-        Place::Code if is(WellKnown::LocalVariableTable) => (0, VARIABLES),
-        Place::Code if is(WellKnown::LocalVariableTypeTable) => (49, VARIABLES),
+        Place::Code if is(WellKnown::LocalVariableTable) => (0, Indices::Variables),
+        Place::Code if is(WellKnown::LocalVariableTypeTable) => (49, Indices::Variables),
         Place::Method if is(WellKnown::Exceptions) => (0, CLASSES),
         Place::Method | Place::Field { .. } | Place::Component if is(WellKnown::Signature) => SIGNATURE,
         Place::Field { is_static: true } if is(WellKnown::ConstantValue) => (0, Indices::Items(1)),
@@ -126,12 +127,16 @@ impl<'a> Check<'a> {
     }
 
     /// Whether an attribute does. The content of Code is judged piece by piece.
-    #[inline]
+    #[inline(always)]
     pub(super) fn attribute(&self, place: Place, attribute: &Attribute<'_>) -> bool {
         let indices = indices(place, self.major, self.pool, attribute.name_index);
         // What is cut off is refused before and after.
         self.out(attribute.name_index)
-            || indices.is_some_and(|indices| self.leads_out(indices, attribute.info).unwrap_or(false))
+            || match indices {
+                None => false,
+                Some(Indices::Variables) => self.variables(attribute.info),
+                Some(indices) => self.leads_out(indices, attribute.info).unwrap_or(false),
+            }
     }
 
     fn leads_out(&self, indices: Indices, info: &[u8]) -> Result<bool, ClassError> {
@@ -139,6 +144,7 @@ impl<'a> Check<'a> {
         match indices {
             Indices::Items(items) => Ok(r.take(items * 2)?.chunks_exact(2).any(|item| self.out(u2(item, 0)))),
             Indices::Rows { width, places } => self.rows(r, width, places),
+            Indices::Variables => Ok(self.variables(info)),
             Indices::BootstrapMethods => {
                 for _ in 0..r.u2()? {
                     let method = r.u2()?;
@@ -152,14 +158,23 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// A LocalVariableTable or LocalVariableTypeTable: most methods have one, and it is long.
+    #[inline]
+    fn variables(&self, info: &[u8]) -> bool {
+        let [a, b, rows @ ..] = info else { return false };
+        let length = 10 * usize::from(u16::from_be_bytes([*a, *b]));
+        // Of what is cut off nothing is concluded.
+        let rows = rows.get(..length).unwrap_or_default();
+        let highest = |highest: u16, row: &[u8; 10]| {
+            highest.max(u16::from_be_bytes([row[4], row[5]])).max(u16::from_be_bytes([row[6], row[7]]))
+        };
+        self.out(rows.as_chunks().0.iter().fold(0, highest))
+    }
+
     /// Rows of `width` two-byte items, after their number; those at `places` are indices.
     fn rows(&self, r: &mut Reader<'_>, width: usize, places: &[usize]) -> Result<bool, ClassError> {
         let count = usize::from(r.u2()?);
         let rows = r.take(count * width * 2)?;
-        // The tables of local variables are long: their shape is known when this is compiled.
-        if width == 5 && places == [2, 3] {
-            return Ok(rows.chunks_exact(10).any(|row| self.out(u2(row, 4).max(u2(row, 6)))));
-        }
         Ok(rows.chunks_exact(width * 2).any(|row| places.iter().any(|place| self.out(u2(row, place * 2)))))
     }
 

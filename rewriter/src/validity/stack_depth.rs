@@ -50,7 +50,8 @@ pub(super) struct StackDepth {
 impl StackDepth {
     pub(super) fn begin_class(&mut self, pool: &ConstantPool<'_>) {
         self.effects.clear();
-        self.effects.resize(usize::from(pool.count()), UNKNOWN);
+        self.effects.resize(usize::from(pool.count()).max(1), UNKNOWN);
+        self.effects[0] = NONE;
     }
 
     /// Decodes the code of a method into `scan`: whether that can be done, and why the JVM refuses the method, if it does for one of these
@@ -154,11 +155,10 @@ impl StackDepth {
         let walk = Walk {
             known: &self.known,
             next: self.known.first().map_or(usize::MAX, |at| at.0 as usize),
-            depth: 0,
-            floor: 0,
+            room: max as i32,
+            most: max as i32,
             max: max as i32,
             pool,
-            count: usize::from(pool.count()),
             effects: &mut self.effects,
             reached: follows.then_some(&mut self.reached),
             needs_frames: false,
@@ -172,7 +172,7 @@ impl StackDepth {
                 && pc + usize::from(INFO[usize::from(code[pc])].length) == code.len()
         };
         let falls_off =
-            walk.floor != UNREACHED && !scan.branches.last().is_some_and(|pc| is_jsr(*pc as usize));
+            walk.most != UNREACHED && !scan.branches.last().is_some_and(|pc| is_jsr(*pc as usize));
         if scanned.is_ok() && falls_off {
             walk.refuse(Reason::BadCode);
         }
@@ -188,8 +188,8 @@ struct Verdict {
     needs_frames: bool,
 }
 
-/// [`floor`](Walk::floor) where nothing is known to lead.
-const UNREACHED: i32 = i32::MIN / 2;
+/// [`most`](Walk::most) where nothing is known to lead.
+const UNREACHED: i32 = i32::MAX / 2;
 
 /// One pass over a method.
 struct Walk<'w> {
@@ -197,12 +197,12 @@ struct Walk<'w> {
     known: &'w [(u32, u32)],
     /// Its pc.
     next: usize,
-    depth: i32,
-    /// The depth of an empty stack, from which nothing can be taken; [`UNREACHED`]: the depth says nothing.
-    floor: i32,
+    /// Slots that are still free on the stack.
+    room: i32,
+    /// The room of an empty stack, from which nothing can be taken; [`UNREACHED`]: the room says nothing.
+    most: i32,
     max: i32,
     pool: &'w ConstantPool<'w>,
-    count: usize,
     effects: &'w mut [u32],
     /// Where the depths at targets of branches are noted, if they are.
     reached: Option<&'w mut Vec<(u32, u32)>>,
@@ -222,13 +222,21 @@ impl Walk<'_> {
         self.is_over = true;
     }
 
+    /// The next instruction begins at `pc`.
+    #[inline(always)]
+    fn at(&mut self, pc: usize) {
+        if self.next <= pc {
+            self.arrive(pc);
+        }
+    }
+
     #[inline(always)]
     fn arrive(&mut self, pc: usize) {
         while let Some((&(at, depth), rest)) = self.known.split_first()
             && at as usize <= pc
         {
             if at as usize == pc {
-                (self.depth, self.floor) = (depth as i32, 0);
+                (self.room, self.most) = (self.max - depth as i32, self.max);
             }
             self.known = rest;
         }
@@ -237,9 +245,9 @@ impl Walk<'_> {
 
     #[inline(always)]
     fn take_and_put(&mut self, pops: u32, pushes: u32) {
-        // Where nothing leads, it stays too low to matter: a code array has less than 65,536 instructions, and none puts more than two.
-        self.depth = (self.depth - pops as i32).max(self.floor) + pushes as i32;
-        if self.depth > self.max {
+        // Where nothing leads, it stays too much to matter: a code array has less than 65,536 instructions, and none puts more than two.
+        self.room = (self.room + pops as i32).min(self.most) - pushes as i32;
+        if self.room < 0 {
             self.refuse(Reason::BadMaxStack);
         }
     }
@@ -269,57 +277,36 @@ fn slots(pool: &ConstantPool<'_>, effects: &mut [u32], index: u16) -> Option<u32
 
 impl Follow for Walk<'_> {
     #[inline(always)]
-    fn at(&mut self, pc: usize) {
-        if self.next <= pc {
-            self.arrive(pc);
-        }
-    }
-
-    #[inline(always)]
-    fn moves(&mut self, pops: u8, pushes: u8) {
-        self.take_and_put(u32::from(pops), u32::from(pushes));
-    }
-
-    #[inline(always)]
-    fn constant(&mut self, index: u16) {
-        if usize::from(index) >= self.count {
-            self.refuse(Reason::BadConstantIndex);
-        }
-    }
-
-    #[inline(always)]
-    fn member(&mut self, opcode: u8, index: u16) {
+    fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16) {
+        self.at(pc);
         let Some(&known) = self.effects.get(usize::from(index)) else {
             return self.refuse(Reason::BadConstantIndex);
         };
-        let effect = match known {
+        let mask = |bits: i8| i32::from(bits) as u32;
+        let mut effect = known & mask(info.member_mask);
+        if effect >= NONE {
             // What nobody asks for is not looked up.
-            UNKNOWN if self.is_over => return,
-            UNKNOWN => look_up(self.pool, self.effects, index),
-            known => known,
-        };
-        if effect == NONE {
-            // No field and no method: refused before and after.
-            self.is_over = true;
-            return;
+            if effect == UNKNOWN && !self.is_over {
+                effect = look_up(self.pool, self.effects, index);
+            }
+            if effect >= NONE {
+                // No field and no method: refused before and after.
+                self.is_over = true;
+                return;
+            }
         }
-        let (parameters, result) = (effect & 0xffff, effect >> 16);
-        let (pops, pushes) = match opcode {
-            opcode::GETSTATIC => (0, result),
-            opcode::PUTSTATIC => (result, 0),
-            opcode::GETFIELD => (1, result),
-            opcode::PUTFIELD => (1 + result, 0),
-            opcode::INVOKESTATIC | opcode::INVOKEDYNAMIC => (parameters, result),
-            _ => (parameters + 1, result),
-        };
-        self.take_and_put(pops, pushes);
+        let (parameters, result) = (effect & 0xffff & mask(info.call_mask), effect >> 16);
+        let put = result & mask(info.put_mask);
+        let pops = u32::from(info.pops) + u32::from(more) + parameters + put;
+        self.take_and_put(pops, u32::from(info.pushes) + result - put);
     }
 
     #[inline(always)]
-    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: Info) {
+    fn jumps(&mut self, code: &[u8], pc: usize, length: usize, info: &Info) {
         if self.is_over {
             return;
         }
+        self.at(pc);
         let op = code[pc];
         self.needs_frames |= match OPERANDS[usize::from(op)] {
             Operands::None => pc + length < code.len(),
@@ -332,22 +319,27 @@ impl Follow for Walk<'_> {
             ends = widened == opcode::RET;
             moves = (POPS[usize::from(widened)], PUSHES[usize::from(widened)]);
         }
-        let before = self.depth;
-        self.moves(moves.0, moves.1);
+        let before = self.room;
+        self.take_and_put(u32::from(moves.0), u32::from(moves.1));
         if let Some(reached) = self.reached.as_deref_mut()
-            && self.floor != UNREACHED
+            && self.most != UNREACHED
         {
-            let targets = targets(code, pc).filter_map(|target| u32::try_from(target).ok());
-            reached.extend(targets.map(|target| (target, self.depth as u32)));
+            reach(reached, code, pc, (self.max - self.room) as u32);
         }
         if matches!(op, opcode::JSR | opcode::JSR_W) {
             // The subroutine takes its return address away.
-            self.depth = before;
+            self.room = before;
         }
         if ends {
-            (self.depth, self.floor) = (UNREACHED, UNREACHED);
+            (self.room, self.most) = (UNREACHED, UNREACHED);
         }
     }
+}
+
+/// Notes how deep the stack is at the targets of the branch or switch at `pc`.
+#[inline(never)]
+fn reach(reached: &mut Vec<(u32, u32)>, code: &[u8], pc: usize, depth: u32) {
+    reached.extend(targets(code, pc).filter_map(|target| u32::try_from(target).ok()).map(|pc| (pc, depth)));
 }
 
 #[cfg(test)]
@@ -392,6 +384,15 @@ mod tests {
         assert_eq!(refusal(&around("invokestatic A.m:(v)V")), None);
         assert_eq!(refusal("invokestatic A.m:(v)V; iconst_0; iconst_0; iconst_0"), None);
         assert_eq!(refusal("nop; iconst_0; iconst_0; iconst_0; return"), Some(Reason::BadMaxStack));
+    }
+
+    #[test]
+    fn a_field_has_no_parameters_whatever_its_descriptor() {
+        let around = |access: &str| refusal(&format!("iconst_0; {access}; iconst_0; iconst_0; return"));
+        assert_eq!(around("getstatic A.m:(I)V"), Some(Reason::BadMaxStack));
+        assert_eq!(around("getfield A.m:(II)V"), None);
+        assert_eq!(around("putfield A.m:(I)I"), None);
+        assert_eq!(around("invokestatic A.m:(I)V"), None);
     }
 
     #[test]
