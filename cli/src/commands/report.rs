@@ -82,7 +82,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let counts = &summary.counts;
     let mut out = BufWriter::new(std::io::stdout().lock());
     if opts.json {
-        summary.document(&mut out, top)?;
+        writeln!(out, "{:#}", summary.document(top)?)?;
     } else if opts.csv {
         counts.csv(&table, &mut out)?;
         talk.note(format_args!("{}", counts.balance.line()));

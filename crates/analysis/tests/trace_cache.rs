@@ -48,7 +48,7 @@ fn reports(session: &Session) -> String {
     assert_eq!(checked.violations, []);
     writeln!(out, "{} {}", checked.consumers, checked.equations).unwrap();
     let summary = Summary::new(session, &counts::Request::default(), &[]).unwrap();
-    summary.document(&mut out, None).unwrap();
+    writeln!(out, "{:#}", summary.document(None).unwrap()).unwrap();
     summary.write(&mut out, None, &Options::default()).unwrap();
     let texts = session.messages.iter().map(|message| &message.text).chain(&session.warnings);
     texts.for_each(|text| writeln!(out, "{text}").unwrap());

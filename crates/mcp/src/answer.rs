@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 
 use anyhow::{Context, Result};
-use instrument_analysis::report::Format;
 use instrument_analysis::text::without_middle;
 use instrument_names::printable::{printable, printable_lines};
 use serde_json::{Map, Value, json};
@@ -20,20 +19,12 @@ const NOTE: usize = 300;
 /// Letters of a command line that is shown.
 const COMMAND: usize = 1000;
 
-/// A report to be written: as text or as a document, with so many rows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    /// A document, and not text.
-    pub(crate) json: bool,
-    /// Rows.
-    pub(crate) rows: usize,
-}
-
-impl Form {
-    /// The same for reports.
-    pub(crate) fn format(self) -> Format {
-        if self.json { Format::Json } else { Format::Text }
-    }
+/// A report, with so many rows.
+pub(crate) struct Report<'a> {
+    /// For people.
+    pub(crate) text: &'a dyn Fn(&mut Vec<u8>, usize) -> Result<()>,
+    /// For programs.
+    pub(crate) document: &'a dyn Fn(usize) -> Result<Value>,
 }
 
 /// What is to be answered.
@@ -96,14 +87,10 @@ impl Room {
     /// The report, with as many of the rows that are asked for as there is room for.
     ///
     /// # Errors
-    /// What `write` says.
-    pub(crate) fn answer(
-        &self,
-        asked: &Asked<'_>,
-        write: &dyn Fn(&mut Vec<u8>, Form) -> Result<()>,
-    ) -> Result<Value> {
+    /// Those of the report.
+    pub(crate) fn answer(&self, asked: &Asked<'_>, report: &Report<'_>) -> Result<Value> {
         let attempt = |rows: usize, squeeze: Squeeze| -> Result<(Value, bool)> {
-            let answer = asked.answer(rows, squeeze, write)?;
+            let answer = asked.answer(rows, squeeze, report)?;
             let fits = answer.to_string().len() <= self.0;
             Ok((answer, fits))
         };
@@ -131,18 +118,10 @@ impl Room {
 }
 
 impl Asked<'_> {
-    fn answer(
-        &self,
-        rows: usize,
-        squeeze: Squeeze,
-        write: &dyn Fn(&mut Vec<u8>, Form) -> Result<()>,
-    ) -> Result<Value> {
-        let of = |json: bool| -> Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            write(&mut bytes, Form { json, rows })?;
-            Ok(bytes)
-        };
-        let mut report: Value = serde_json::from_slice(&of(true)?).context("the report is no document")?;
+    fn answer(&self, rows: usize, squeeze: Squeeze, report: &Report<'_>) -> Result<Value> {
+        let mut text = Vec::new();
+        (report.text)(&mut text, rows)?;
+        let mut report = (report.document)(rows)?;
         if let Some(members) = report.as_object_mut() {
             members.retain(|name, _| !self.unneeded.contains(&name.as_str()));
         }
@@ -150,7 +129,7 @@ impl Asked<'_> {
         squeeze.value(&mut report);
         let command = command_line(&(self.command)(rows));
         let notes = self.notes();
-        let text = self.text(&of(false)?, squeeze, left_out, rows, &command, &notes);
+        let text = self.text(&text, squeeze, left_out, rows, &command, &notes);
         let mut content = json!({"command": command, "left_out_rows": left_out, "report": report});
         if !notes.is_empty() {
             content["notes"] = json!(notes);
@@ -316,14 +295,19 @@ mod tests {
 
     /// An answer about `all` rows of `letters` letters.
     fn answer(all: usize, letters: usize, rows: usize) -> Value {
-        let write = |out: &mut Vec<u8>, form: Form| {
-            let names: Vec<_> =
-                (0..form.rows.min(all)).map(|i| format!("{i}{}", "n".repeat(letters))).collect();
-            let report = json!({"rows": names, "left_out": all - names.len(), "noise": "n".repeat(10_000)});
-            out.extend(if form.json { report.to_string() } else { names.join("\n") }.into_bytes());
+        let names = |rows: usize| -> Vec<_> {
+            (0..rows.min(all)).map(|i| format!("{i}{}", "n".repeat(letters))).collect()
+        };
+        let text = |out: &mut Vec<u8>, rows: usize| {
+            out.extend(names(rows).join("\n").into_bytes());
             Ok(())
         };
-        Room::beside(100).answer(&asked(rows), &write).unwrap()
+        let document = |rows: usize| {
+            let names = names(rows);
+            Ok(json!({"rows": names, "left_out": all - names.len(), "noise": "n".repeat(10_000)}))
+        };
+        let report = Report { text: &text, document: &document };
+        Room::beside(100).answer(&asked(rows), &report).unwrap()
     }
 
     #[test]

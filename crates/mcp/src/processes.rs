@@ -6,12 +6,12 @@ use anyhow::Result;
 use instrument_analysis::Arcflow;
 use instrument_analysis::merge::Processes;
 use instrument_analysis::merge::view::client;
-use instrument_analysis::report::{diff, remote};
+use instrument_analysis::report::{Format, Options, diff, remote};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Error, Methods, Request, Session};
 use serde_json::Value;
 
-use crate::answer::Asked;
+use crate::answer::{Asked, Report};
 use crate::question::{Question, WIDTH, Words, check, number, operands, resource, rows};
 use instrument_analysis::report::diff::{check_comparable, run_of};
 use instrument_analysis::report::print::{Print, correction_line};
@@ -66,14 +66,17 @@ pub(crate) fn difference(question: &Question<'_>) -> Result<Value> {
     let asked = Asked { rows: question.rows(), command: &command, notes, unneeded: &[], left_out };
     let mut lines: Vec<_> = runs().filter_map(|run| correction_line(run, &[])).collect();
     lines.dedup();
-    question.room.answer(&asked, &|out, form| {
-        if !form.json {
-            lines.iter().for_each(|line| out.extend(format!("{line}\n\n").into_bytes()));
-        }
-        let print = Print { top: Some(form.rows), format: form.format(), ..print.clone() };
-        Ok(print
-            .with(None, &methods, false, |options| diff::write(out, &before, &after, options).map(drop))?)
-    })
+    let print = |format: Format, rows: usize| Print { top: Some(rows), format, ..print.clone() };
+    let text = |out: &mut Vec<u8>, rows: usize| {
+        lines.iter().for_each(|line| out.extend(format!("{line}\n\n").into_bytes()));
+        let write = |options: &Options<'_>| diff::write(out, &before, &after, options);
+        Ok(print(Format::Text, rows).with(None, &methods, false, write).map(drop)?)
+    };
+    let document = |rows: usize| {
+        let document = |options: &Options<'_>| diff::document(&before, &after, options);
+        Ok(print(Format::Json, rows).with(None, &methods, false, document)?)
+    };
+    question.room.answer(&asked, &Report { text: &text, document: &document })
 }
 
 /// The files before and after: those that are named, or the only two that there are.
@@ -121,17 +124,18 @@ pub(crate) fn remote_calls(question: &Question<'_>) -> Result<Value> {
         unneeded: &[],
         left_out,
     };
-    let print = Print { width: Some(WIDTH), ..Print::default() };
-    question.room.answer(&asked, &|out, form| {
-        let print = Print { top: Some(form.rows), format: form.format(), ..print.clone() };
-        print.with(None, &Methods::default(), false, |options| -> Result<()> {
+    let text = |out: &mut Vec<u8>, rows: usize| {
+        let print = Print { width: Some(WIDTH), top: Some(rows), ..Print::default() };
+        print.with(None, &Methods::default(), false, |options| {
             let calls = processes.calls().remote(clock, false, remote::bounds(options))?;
-            if is_single {
-                remote::write_calls(out, &calls, options)?;
-            } else {
-                remote::write_services(out, &calls, options)?;
-            }
-            Ok(())
+            let write = if is_single { remote::write_calls } else { remote::write_services };
+            Ok(write(out, &calls, options)?)
         })
-    })
+    };
+    let document = |rows: usize| {
+        let options = Options { format: Format::Json, top: Some(rows), ..Options::default() };
+        let calls = processes.calls().remote(clock, false, remote::bounds(&options))?;
+        Ok(if is_single { remote::waterfalls(&calls) } else { remote::services(&calls, rows) })
+    };
+    question.room.answer(&asked, &Report { text: &text, document: &document })
 }

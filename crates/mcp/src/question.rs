@@ -10,12 +10,12 @@ use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::invariants;
 use instrument_analysis::report::heap::{Section, View};
 use instrument_analysis::report::summary::Summary;
-use instrument_analysis::report::{Options, Select, counts, monitors, screen, xarc, xprof, xtree};
+use instrument_analysis::report::{Format, Options, Select, counts, monitors, screen, xarc, xprof, xtree};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Methods, Request, Session, thread_filter};
 use serde_json::{Value, json};
 
-use crate::answer::{Asked, Form, Room};
+use crate::answer::{Asked, Report, Room};
 use crate::arguments::Given;
 use crate::files::Files;
 use instrument_analysis::report::Sort;
@@ -62,18 +62,23 @@ impl Question<'_> {
 
 /// Options as words of a command line.
 #[derive(Default)]
-pub(crate) struct Words(Vec<String>);
+pub(crate) struct Words {
+    words: Vec<String>,
+    /// As many callers and callees of each method as rows.
+    has_arcs: bool,
+}
 
 impl Words {
     /// `command`: with its fixed words.
     pub(crate) fn new(command: &str) -> Words {
-        Words(["instrument"].into_iter().chain(command.split(' ')).map(str::to_owned).collect())
+        let words = ["instrument"].into_iter().chain(command.split(' ')).map(str::to_owned).collect();
+        Words { words, has_arcs: false }
     }
 
     /// An option with its values.
     pub(crate) fn each(mut self, option: &str, values: &[String]) -> Words {
         // A value may begin with `-`.
-        self.0.extend(values.iter().map(|value| format!("{option}={value}")));
+        self.words.extend(values.iter().map(|value| format!("{option}={value}")));
         self
     }
 
@@ -94,7 +99,8 @@ impl Words {
 
     /// The command with so many rows, about these files.
     pub(crate) fn with(&self, rows: usize, files: &[PathBuf]) -> Vec<String> {
-        let mut words = self.0.clone();
+        let mut words = self.words.clone();
+        words.extend(self.has_arcs.then(|| format!("--arcs={rows}")));
         words.extend([format!("--top={rows}"), format!("--width={WIDTH}")]);
         words.extend(operands(files));
         words
@@ -138,8 +144,10 @@ struct OfSession<'a, 'q> {
     depth: Option<usize>,
 }
 
-/// What writes a report.
-type Write<'a> = &'a dyn Fn(&mut Vec<u8>, &Options<'_>, Form) -> Result<()>;
+/// Writes a report for people.
+type Text<'a> = &'a dyn Fn(&mut Vec<u8>, &Options<'_>) -> Result<()>;
+/// Makes its document.
+type Document<'a> = &'a dyn Fn(&Options<'_>) -> Result<Value>;
 
 impl<'a, 'q> OfSession<'a, 'q> {
     fn new(question: &'a Question<'q>) -> Result<OfSession<'a, 'q>> {
@@ -191,7 +199,8 @@ impl<'a, 'q> OfSession<'a, 'q> {
         words: &Words,
         has_line: bool,
         left_out: fn(&Value) -> u64,
-        write: Write<'_>,
+        text: Text<'_>,
+        document: Document<'_>,
     ) -> Result<Value> {
         let asked = Asked {
             rows: self.question.rows(),
@@ -202,13 +211,16 @@ impl<'a, 'q> OfSession<'a, 'q> {
             left_out,
         };
         let line = correction_line(&self.session.model, &self.print.resource).filter(|_| has_line);
-        self.question.room.answer(&asked, &|out, form| {
-            if let (Some(line), false) = (&line, form.json) {
+        let print = |format: Format, rows: usize| Print { top: Some(rows), format, ..self.print.clone() };
+        let text = |out: &mut Vec<u8>, rows: usize| {
+            if let Some(line) = &line {
                 out.extend(format!("{line}\n\n").into_bytes());
             }
-            let print = Print { top: Some(form.rows), format: form.format(), ..self.print.clone() };
-            print.with(self.depth, &self.methods, false, |options| write(out, options, form))
-        })
+            print(Format::Text, rows).with(self.depth, &self.methods, false, |options| text(out, options))
+        };
+        let document =
+            |rows: usize| print(Format::Json, rows).with(self.depth, &self.methods, false, document);
+        self.question.room.answer(&asked, &Report { text: &text, document: &document })
     }
 }
 
@@ -225,30 +237,29 @@ pub(crate) fn rows(value: &Value) -> u64 {
 /// The summary of the profiles.
 pub(crate) fn summary(question: &Question<'_>) -> Result<Value> {
     let asked = OfSession::new(question)?;
-    let request = |rows| counts::Request { top: Some(rows), ..counts::Request::default() };
-    let summary = Summary::new(&asked.session, &request(question.rows()), &[])?;
+    let request = |top| counts::Request { top, ..counts::Request::default() };
+    let summary = Summary::new(&asked.session, &request(Some(question.rows())), &[])?;
     let left_out = |report: &Value| number(&report["xprof"]["left_out"]) + number(&report["left_out"]);
     let is_of_counts = asked.session.is_of_counts();
-    asked.answer(&Words::new("report"), false, left_out, &|out, options, form| {
-        if form.json {
-            let mut document = Vec::new();
-            summary.document(&mut document, Some(form.rows))?;
-            let mut document: Value = serde_json::from_slice(&document)?;
-            // Figures of all methods are in the flat profile, where there is one.
-            let methods = document["methods"].take();
-            if let (true, Value::Array(mut methods)) = (is_of_counts, methods) {
-                document["left_out"] = json!(methods.len().saturating_sub(form.rows));
-                methods.truncate(form.rows);
-                document["counts"] = Value::Array(methods);
-            }
-            return Ok(serde_json::to_writer(out, &document)?);
-        }
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| {
         if is_of_counts {
-            summary.counts.tables(&request(form.rows), out)?;
+            summary.counts.tables(&request(options.top), out)?;
             return Ok(summary.counts.balance.print(out)?);
         }
-        Ok(screen::write(out, &summary, Some(form.rows), options)?)
-    })
+        Ok(screen::write(out, &summary, options.top, options)?)
+    };
+    let document = |options: &Options<'_>| {
+        let mut document = summary.document(options.top)?;
+        // Figures of all methods are in the flat profile, where there is one.
+        let methods = document["methods"].take();
+        if let (true, Value::Array(mut methods), Some(rows)) = (is_of_counts, methods, options.top) {
+            document["left_out"] = json!(methods.len().saturating_sub(rows));
+            methods.truncate(rows);
+            document["counts"] = Value::Array(methods);
+        }
+        Ok(document)
+    };
+    asked.answer(&Words::new("report"), false, left_out, &text, &document)
 }
 
 /// The methods that consume most.
@@ -256,9 +267,11 @@ pub(crate) fn hot_methods(question: &Question<'_>) -> Result<Value> {
     let mut asked = OfSession::new(question)?;
     asked.methods()?;
     asked.figures(0.0)?;
-    asked.answer(&asked.words("xprof"), true, |report| number(&report["left_out"]), &|out, options, _| {
-        Ok(xprof::write(out, &asked.session.model, &asked.arcs, options)?)
-    })
+    let OfSession { session: Session { model, .. }, arcs, .. } = &asked;
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| Ok(xprof::write(out, model, arcs, options)?);
+    let document = |options: &Options<'_>| Ok(xprof::document(model, arcs, options)?);
+    let left_out = |report: &Value| number(&report["left_out"]);
+    asked.answer(&asked.words("xprof"), true, left_out, &text, &document)
 }
 
 /// A method with its callers and its callees.
@@ -271,21 +284,14 @@ pub(crate) fn callers_callees(question: &Question<'_>) -> Result<Value> {
         let arcs = stanzas.map(|of| number(&of["parents_left_out"]) + number(&of["children_left_out"]));
         number(&report["left_out"]) + arcs.sum::<u64>()
     };
-    // As many callers and callees of each as methods.
-    let words = |rows: usize| asked.words("xarc").one("--arcs", rows).with(rows, &asked.files);
-    let of =
-        Asked { rows: question.rows(), command: &words, notes: asked.notes.clone(), unneeded: &[], left_out };
-    let line = correction_line(&asked.session.model, &asked.print.resource);
-    question.room.answer(&of, &|out, form| {
-        if let (Some(line), false) = (&line, form.json) {
-            out.extend(format!("{line}\n\n").into_bytes());
-        }
-        let print = Print { top: Some(form.rows), format: form.format(), ..asked.print.clone() };
-        print.with(None, &asked.methods, false, |options| {
-            let options = Options { arcs: Some(form.rows), ..*options };
-            Ok(xarc::write(out, &asked.session.model, &asked.arcs, &options)?)
-        })
-    })
+    let words = Words { has_arcs: true, ..asked.words("xarc") };
+    let OfSession { session: Session { model, .. }, arcs, .. } = &asked;
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| {
+        Ok(xarc::write(out, model, arcs, &Options { arcs: options.top, ..*options })?)
+    };
+    let document =
+        |options: &Options<'_>| Ok(xarc::document(model, arcs, &Options { arcs: options.top, ..*options })?);
+    asked.answer(&words, true, left_out, &text, &document)
 }
 
 /// The tree of contexts, from the top or from a method down.
@@ -310,14 +316,14 @@ pub(crate) fn tree(question: &Question<'_>) -> Result<Value> {
     let outer: Vec<Select<'_>> = outer.iter().map(|select| select as Select<'_>).collect();
     let left_out =
         |report: &Value| number(&report["cut"]["contexts"]) + number(&report["callers"]["cut"]["contexts"]);
-    asked.answer(&words, true, left_out, &|out, options, _| {
-        let mut options = Options { ..*options };
-        if !methods.is_empty() {
-            options.focus = Some(&focus);
-            options.within = &outer;
-        }
-        Ok(xtree::write(out, &asked.session.model, &options)?)
-    })
+    let model = &asked.session.model;
+    let (focus, outer) = if methods.is_empty() { (None, &[][..]) } else { (Some(&focus as _), &outer[..]) };
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| {
+        Ok(xtree::write(out, model, &Options { focus, within: outer, ..*options })?)
+    };
+    let document =
+        |options: &Options<'_>| Ok(xtree::document(model, &Options { focus, within: outer, ..*options })?);
+    asked.answer(&words, true, left_out, &text, &document)
 }
 
 /// What threads waited for.
@@ -329,11 +335,14 @@ pub(crate) fn monitors(question: &Question<'_>) -> Result<Value> {
         let lists = processes.flat_map(|process| process["left_out"].as_object().into_iter().flatten());
         lists.map(|(_, left)| number(left)).sum::<u64>() + number(&report["contexts"]["cut"]["contexts"])
     };
-    asked.answer(&asked.words("monitors"), true, left_out, &|out, options, form| {
-        let depth = form.json.then_some(DEPTH);
-        let options = Options { depth, ..*options };
-        Ok(monitors::of_session(out, &asked.session, &wanted, monitors::Table::Monitors, &options)?)
-    })
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| {
+        Ok(monitors::of_session(out, &asked.session, &wanted, monitors::Table::Monitors, options)?)
+    };
+    let document = |options: &Options<'_>| {
+        let options = Options { depth: Some(DEPTH), ..*options };
+        Ok(monitors::document(&asked.session, &wanted, &options)?)
+    };
+    asked.answer(&asked.words("monitors"), true, left_out, &text, &document)
 }
 
 /// What was allocated, and what is left of it.
@@ -386,7 +395,10 @@ fn heap(
     }
     asked.notes.extend(selection.warnings.iter().cloned());
     let view = View { sections: &[section], by, filter: Filter::default() };
-    asked.answer(&words, false, left_out, &|out, options, _| {
-        Ok(selection.report(&asked.session.profiles, &view, options, out).map(drop)?)
-    })
+    let profiles = &asked.session.profiles;
+    let text = |out: &mut Vec<u8>, options: &Options<'_>| {
+        Ok(selection.report(profiles, &view, options, out).map(drop)?)
+    };
+    let document = |options: &Options<'_>| Ok(selection.document(profiles, &view, options)?);
+    asked.answer(&words, false, left_out, &text, &document)
 }

@@ -2,6 +2,7 @@
 
 use instrument_names::types::ObjectPatterns;
 use instrument_trace::ThreadKind;
+use serde_json::Value;
 
 use super::Process;
 use super::leaks::{self, Found};
@@ -65,6 +66,33 @@ impl Selection {
         options: &report::Options<'_>,
         out: &mut dyn Write,
     ) -> Result<Option<Found>, Error> {
+        let (written, found) =
+            self.with_heap(files, view, |heap, view| report::heap::write(out, heap, view, options))?;
+        written?;
+        Ok(found)
+    }
+
+    /// The same report as JSON has it.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn document(
+        &self,
+        files: &[ProfileFile],
+        view: &View<'_>,
+        options: &report::Options<'_>,
+    ) -> Result<Value, Error> {
+        let document = |heap: &Heap<'_>, view: &View<'_>| report::heap::document(heap, view, options);
+        Ok(self.with_heap(files, view, document)?.0)
+    }
+
+    /// Hands these objects to `then`, and gives what was found of leaks beside its result.
+    fn with_heap<T>(
+        &self,
+        files: &[ProfileFile],
+        view: &View<'_>,
+        then: impl FnOnce(&Heap<'_>, &View<'_>) -> T,
+    ) -> Result<(T, Option<Found>), Error> {
         let class = |name: &str| self.classes.matches(name.as_bytes());
         let method = |name: &str| self.methods.fits(name);
         let filter = Filter {
@@ -92,8 +120,8 @@ impl Selection {
         let found = if view.looks_for_leaks() { Some(find(files, &processes, &filter)?) } else { None };
         let names: Vec<_> = files.iter().map(ProfileFile::label).collect();
         let heap = Heap { processes: &processes, names: &names, leaks: found.as_ref() };
-        report::heap::write(out, &heap, &View { filter, ..*view }, options)?;
-        Ok(found)
+        let result = then(&heap, &View { filter, ..*view });
+        Ok((result, found))
     }
 }
 

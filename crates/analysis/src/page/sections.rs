@@ -166,10 +166,7 @@ fn heap(files: &[ProfileFile], request: &Request) -> Result<Value, Error> {
     let selection = Query { threads: request.threads.clone(), ..Query::default() }.select(files)?;
     let view = View { sections: &[Section::Summary], by: By::Class, filter: Filter::default() };
     let options = Options { format: Format::Json, top: Some(OBJECTS), ..Options::default() };
-    let mut text = Vec::new();
-    selection.report(files, &view, &options, &mut text)?;
-    let mut heap: Value =
-        serde_json::from_slice(&text).map_err(|error| Error::Request(format!("the heap: {error}")))?;
+    let mut heap = selection.document(files, &view, &options)?;
     let collections = heap["collections"].as_array().cloned().unwrap_or_default();
     let every = collections.len().div_ceil(COLLECTIONS).max(1);
     heap["all_collections"] = json!(collections.len());

@@ -6,30 +6,25 @@
 //! that all runs have are compared; `calls` is one. What counts as a difference: [`interval`](super::interval), and for times of samples
 //! [`samples`]; of the latter, rows that cannot be told apart are not listed.
 
+mod document;
 mod samples;
 mod sides;
+mod text;
 
 use std::io::Write;
 
-use instrument_names::printable::printable;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::aligned::Aligned;
-use super::columns::below;
 use super::interval::{Certainty, Difference, Figure, Verdict};
-use super::labels::Labels;
-use super::{Error, Format, Options, Sort, UnknownResource, machine};
+use super::{Error, Format, Options, Sort, UnknownResource};
 use crate::arcs::{Arcs, FunctionId};
 use crate::export::timeline::ns_per_unit;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
-use crate::text::{JOINT, quantity};
 use crate::thread_time::is_sampled;
 use crate::uncertainty::{self, Uncertainty};
 use samples::{Limit, Sampling};
 pub use sides::{Sides, check_comparable, run_of};
 
-/// Frames of a context that are printed, the innermost ones.
-const FRAMES: usize = 8;
 /// The resource that is calls.
 const CALLS: &str = "calls";
 
@@ -44,16 +39,23 @@ pub fn write(
     options: &Options<'_>,
 ) -> Result<bool, Error> {
     let diff = Diff::new(before, after, options)?;
-    let (mut methods, mut contexts) = (diff.methods(), diff.contexts());
-    let differs = |changes: &[Change]| changes.iter().any(|change| change.differs);
-    let answer = differs(&methods) || differs(&contexts);
-    let rest = [&mut methods, &mut contexts].map(|changes| diff.take_rest(changes));
+    let found = diff.found();
+    let changes = [&found.changes[0][..], &found.changes[1]];
     match options.format {
-        Format::Text => diff.text(out, [&methods, &contexts], rest)?,
-        Format::Json => diff.document(out, [&methods, &contexts], rest, answer)?,
-        Format::Csv => diff.table(out, [&methods, &contexts])?,
+        Format::Text => diff.text(out, changes, found.rest)?,
+        Format::Json => diff.document(&found).print(out)?,
+        Format::Csv => diff.table(out, changes)?,
     }
-    Ok(answer)
+    Ok(found.differs)
+}
+
+/// The same as JSON has it.
+///
+/// # Errors
+/// A resource that one of the models does not have.
+pub fn document(before: &[Arcflow], after: &[Arcflow], options: &Options<'_>) -> Result<Value, Error> {
+    let diff = Diff::new(before, after, options)?;
+    Ok(diff.document(&diff.found()).into_value())
 }
 
 struct Diff<'a> {
@@ -96,6 +98,14 @@ struct Rest {
     not_told_apart: usize,
     /// What differs in calls alone.
     in_calls: usize,
+}
+
+/// Methods, then contexts.
+struct Found {
+    changes: [Vec<Change>; 2],
+    rest: [Rest; 2],
+    /// Any of them does.
+    differs: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -295,20 +305,6 @@ impl<'a> Diff<'a> {
         changes
     }
 
-    /// What stands for it in a line: the name of a method, the innermost frames of a context or all of them.
-    fn words(&self, of: Changed, frames: usize, label: &dyn Fn(&str) -> String) -> String {
-        match of {
-            Changed::Method(_) => label(self.consumer(of).1),
-            Changed::Context(id) => {
-                let path = self.path(id);
-                let first = path.len().saturating_sub(frames);
-                let above = if first > 0 { format!("\u{2026}{JOINT}") } else { String::new() };
-                let path: Vec<String> = path[first..].iter().map(|name| label(name)).collect();
-                format!("{above}{}", path.join(JOINT))
-            }
-        }
-    }
-
     /// The names on the way to a context.
     fn path(&self, id: NodeId) -> Vec<&str> {
         let mut path = Vec::new();
@@ -321,238 +317,15 @@ impl<'a> Diff<'a> {
         path
     }
 
+    fn found(&self) -> Found {
+        let mut changes = [self.methods(), self.contexts()];
+        let differs = changes.iter().flatten().any(|change| change.differs);
+        let rest = changes.each_mut().map(|changes| self.take_rest(changes));
+        Found { changes, rest, differs }
+    }
+
     fn top<'c>(&self, changes: &'c [Change]) -> &'c [Change] {
         &changes[..changes.len().min(self.options.top.unwrap_or(usize::MAX))]
-    }
-
-    fn text(&self, out: &mut dyn Write, changes: [&[Change]; 2], rest: [Rest; 2]) -> Result<(), Error> {
-        if let Some(sampled) = self.differently {
-            let all = self.runs.iter().sum::<usize>();
-            writeln!(
-                out,
-                "running is CPU time by samples in {sampled} of {all} runs, and thread time less waits in the others"
-            )?;
-        }
-        let total = &self.cum[..self.all.resources().len()];
-        for &r in &self.shown {
-            let resource = &self.resources[r];
-            let part = if r == 0 { Part::Base } else { Part::Cum };
-            let found =
-                if r == 0 { self.all_calls() } else { self.compare(total, part, r, Certainty::of(1)) };
-            let figures = [found.before, found.after].map(|value| figure(value, &resource.unit));
-            let change = relative(found.before, found.after);
-            let mark = if found.verdict == Verdict::WithinErrors { ", within the errors" } else { "" };
-            let name = printable(&resource.name);
-            writeln!(out, "{name} {} -> {} ({change}{mark})", figures[0], figures[1])?;
-        }
-        let [before, after] = self.runs;
-        if self.sampling.is_some() {
-            writeln!(
-                out,
-                "means of {before} and {after} runs; +-: 95 % intervals of each row by its samples"
-            )?;
-        } else if before + after > 2 {
-            writeln!(out, "means of {before} and {after} runs; +-: 95 % intervals for all rows at once")?;
-        }
-        let is_single = before + after == 2;
-        for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["method", "context"]) {
-            let (shown, told) = (self.top(changes), changes.iter().filter(|change| change.differs).count());
-            writeln!(out, "\n{told} {what}s changed")?;
-            let Rest { not_told_apart: rest, in_calls } = rest;
-            if in_calls > 0 {
-                writeln!(out, "{in_calls} more differ in calls only; --resource calls lists them")?;
-            }
-            if rest > 0 && self.sampling.is_some() {
-                let level = "of the rows told to differ 1 in 20 does not";
-                writeln!(out, "{rest} differ in time by no more than samples and runs do; {level}")?;
-            } else if rest > 0 && is_single {
-                let cure = "how much times vary is not known from one run of each: compare several (A1 A2 A3 -- B1 B2 B3)";
-                writeln!(out, "{rest} differ in time only, marked ~; {cure}")?;
-            } else if rest > 0 {
-                writeln!(out, "{rest} differ by no more than runs do, marked ~")?;
-            }
-            if changes.is_empty() {
-                continue;
-            }
-            self.lines(out, shown, what)?;
-            if changes.len() > shown.len() {
-                writeln!(out, "not shown: {} past the first {}", changes.len() - shown.len(), shown.len())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The calls of all methods.
-    fn all_calls(&self) -> Difference {
-        let mut sums = vec![0.0; self.all.resources().len()];
-        for id in self.arcs.ids().filter(|&id| self.arcs.function(id).kind == Kind::Method) {
-            for (sum, value) in sums.iter_mut().zip(self.arcs.self_base(id)) {
-                *sum += value;
-            }
-        }
-        self.compare(&sums, Part::Base, 0, Certainty::of(1))
-    }
-
-    fn lines(&self, out: &mut dyn Write, changes: &[Change], what: &str) -> Result<(), Error> {
-        let mut headers = Vec::new();
-        let has_intervals = self.sampling.is_some() || self.runs.iter().sum::<usize>() > 2;
-        let mut add = |words: &[&str], word: &str| {
-            let words = words.iter().filter(|header| has_intervals || **header != "+-");
-            headers.extend(words.map(|header| match *header {
-                "%" | "+-" => (*header).to_owned(),
-                header => format!("{word}{header}"),
-            }));
-        };
-        if !self.shown.contains(&0) {
-            add(&["calls", "after"], "");
-        }
-        for &r in &self.shown {
-            let word = match &self.shown[..] {
-                [_] => String::new(),
-                _ => format!("{} ", printable(&self.resources[r].name)),
-            };
-            match r {
-                0 => add(&["calls", "after", "change", "+-", "%"], ""),
-                _ => add(&["base", "after", "change", "+-", "%", "cum change", "+-", "%"], &word),
-            }
-        }
-        let mut table = Aligned::new(headers, what);
-        let labels = Labels::new(&self.all, self.options);
-        for change in changes {
-            let mut cells = Vec::new();
-            let sides = |found: &Difference, r: usize| {
-                let unit = &self.resources[r].unit;
-                let [before, after] = self.bounds(found, r);
-                let text = |value, bound: Option<f64>| match bound {
-                    Some(bound) => below(bound, unit),
-                    None => figure(value, unit),
-                };
-                [text(found.before, before), text(found.after, after)]
-            };
-            if !self.shown.contains(&0) {
-                cells.extend(sides(&self.difference(change.of, Part::Base, 0), 0));
-            }
-            for &r in &self.shown {
-                let base = self.difference(change.of, Part::Base, r);
-                cells.extend(sides(&base, r));
-                cells.extend(self.changed(base, r, has_intervals));
-                if r > 0 {
-                    cells.extend(self.changed(self.difference(change.of, Part::Cum, r), r, has_intervals));
-                }
-            }
-            table.row(cells, &self.words(change.of, FRAMES, &|name| labels.of(name).into_owned()));
-        }
-        Ok(table.print_as(out, self.options)?)
-    }
-
-    /// What the times of a difference are less than that no sample met.
-    fn bounds(&self, found: &Difference, r: usize) -> [Option<f64>; 2] {
-        self.sampling.as_ref().map_or([None; 2], |(sampling, _)| sampling.bounds(found, r))
-    }
-
-    /// The difference, its interval, and the percent of it, marked if it cannot be told from none.
-    fn changed(&self, found: Difference, r: usize, has_intervals: bool) -> Vec<String> {
-        if let [Some(_), Some(_)] = self.bounds(&found, r) {
-            return vec!["-".to_owned(); if has_intervals { 3 } else { 2 }];
-        }
-        let unit = &self.resources[r].unit;
-        let Difference { before, after, interval, verdict } = found;
-        let mark = if matches!(verdict, Verdict::WithinErrors | Verdict::Unknown) { "~" } else { "" };
-        let sign = if after > before { "+" } else { "" };
-        let mut cells = vec![format!("{mark}{sign}{}", figure(after - before, unit))];
-        if has_intervals {
-            let interval = interval.filter(|interval| interval.is_finite());
-            cells.push(interval.map_or_else(|| "-".to_owned(), |interval| figure(interval.round(), unit)));
-        }
-        cells.push(relative(before, after));
-        cells
-    }
-
-    fn value(&self, change: &Change) -> serde_json::Map<String, Value> {
-        let list = |part: Part, of: &dyn Fn(Difference) -> Value| {
-            self.shown.iter().map(|&r| of(self.difference(change.of, part, r))).collect::<Value>()
-        };
-        let calls = self.difference(change.of, Part::Base, 0);
-        let mut row = serde_json::Map::new();
-        for (word, of) in
-            [("before", (|found| found.before) as fn(Difference) -> f64), ("after", |found| found.after)]
-        {
-            let number = |found| machine::number(of(found));
-            let value = json!({
-                "calls": number(calls),
-                "base": list(Part::Base, &number),
-                "cum": list(Part::Cum, &number),
-            });
-            row.insert(word.into(), value);
-        }
-        let interval = |found: Difference| found.interval.map_or(Value::Null, machine::number);
-        row.insert("base_interval".into(), list(Part::Base, &interval));
-        row.insert("cum_interval".into(), list(Part::Cum, &interval));
-        row.insert("differs".into(), json!(change.differs));
-        row
-    }
-
-    fn document(
-        &self,
-        out: &mut dyn Write,
-        changes: [&[Change]; 2],
-        rest: [Rest; 2],
-        differs: bool,
-    ) -> Result<(), Error> {
-        let resources = self.shown.iter().map(|&r| {
-            let resource = &self.resources[r];
-            json!({"name": resource.name, "unit": resource.unit})
-        });
-        write!(out, "{{\"report\":\"diff\",\"resources\":{}", resources.collect::<Value>())?;
-        if self.corrections.iter().any(|correction| !correction.is_null()) {
-            write!(out, ",\"correction\":{}", json!(self.corrections))?;
-        }
-        write!(out, ",\"runs\":{},\"differs\":{differs}", json!(self.runs))?;
-        for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["methods", "contexts"]) {
-            let told = changes.iter().filter(|change| change.differs).count();
-            write!(out, ",\"{what}_changed\":{told},\"{what}_not_told_apart\":{}", rest.not_told_apart)?;
-            write!(out, ",\"{what}\":[")?;
-            for (i, change) in self.top(changes).iter().enumerate() {
-                let mut row = self.value(change);
-                let (kind, name) = self.consumer(change.of);
-                match change.of {
-                    Changed::Method(_) => row.insert("function".into(), json!(name)),
-                    Changed::Context(id) => row.insert("context".into(), json!(self.path(id))),
-                };
-                row.insert("kind".into(), json!(kind.word()));
-                machine::origin(&self.all, name, Some(&mut row));
-                write!(out, "{}\n{}", if i > 0 { "," } else { "" }, Value::Object(row))?;
-            }
-            write!(out, "\n]")?;
-        }
-        writeln!(out, "}}")?;
-        Ok(())
-    }
-
-    fn table(&self, out: &mut dyn Write, changes: [&[Change]; 2]) -> Result<(), Error> {
-        write!(out, "of,function,kind,calls_before,calls_after")?;
-        let resources: Vec<usize> = self.shown.iter().copied().filter(|r| *r > 0).collect();
-        for &r in &resources {
-            let name = machine::field(&self.resources[r].name).replace(' ', "_");
-            write!(out, ",{name}_base_before,{name}_base_after,{name}_cum_before,{name}_cum_after")?;
-        }
-        writeln!(out, ",differs")?;
-        for (changes, what) in changes.into_iter().zip(["method", "context"]) {
-            for change in self.top(changes) {
-                let kind = self.consumer(change.of).0.word();
-                let name = machine::field(&self.words(change.of, usize::MAX, &|name| name.to_owned()));
-                let sides = |part: Part, r: usize| {
-                    let found = self.difference(change.of, part, r);
-                    format!("{},{}", machine::number(found.before), machine::number(found.after))
-                };
-                write!(out, "{what},{name},{kind},{}", sides(Part::Base, 0))?;
-                for &r in &resources {
-                    write!(out, ",{},{}", sides(Part::Base, r), sides(Part::Cum, r))?;
-                }
-                writeln!(out, ",{}", change.differs)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -565,19 +338,4 @@ fn shown(options: &Options<'_>, common: &Arcflow) -> Result<Vec<usize>, UnknownR
         shown.extend(options.resources(common)?.into_iter().map(|r| r + 1));
     }
     Ok(shown)
-}
-
-/// A figure; means of counts have one digit more.
-fn figure(value: f64, unit: &str) -> String {
-    quantity(if unit.is_empty() { (value * 10.0).round() / 10.0 } else { value.round() }, unit)
-}
-
-/// A change in percent, or in a word.
-fn relative(before: f64, after: f64) -> String {
-    match (before == 0.0, after == 0.0) {
-        _ if before == after => "-".into(),
-        (true, false) => "new".into(),
-        (false, true) => "gone".into(),
-        _ => format!("{:+.1} %", 100.0 * (after - before) / before),
-    }
 }

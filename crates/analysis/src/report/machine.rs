@@ -1,11 +1,8 @@
 //! JSON and CSV: what all reports write alike.
 
-use std::io::{self, Write};
-
 use instrument_names::printable::printable;
 use serde_json::{Number, Value, json};
 
-use crate::correction::Correction;
 use crate::model::Arcflow;
 use crate::uncertainty::{Error, Uncertainty};
 
@@ -23,41 +20,6 @@ pub(crate) fn list(figures: &[f64], shown: &[usize]) -> Value {
     shown.iter().map(|&r| number(figures[r])).collect()
 }
 
-/// The standing first members of a document, without the closing brace.
-pub(crate) fn opening(
-    out: &mut dyn Write,
-    report: &str,
-    model: &Arcflow,
-    shown: &[usize],
-    total: &[f64],
-) -> io::Result<()> {
-    let resources = shown.iter().map(|&r| {
-        let resource = &model.resources()[r];
-        json!({"name": resource.name, "unit": resource.unit})
-    });
-    write!(
-        out,
-        "{{\"report\":{},\"consumers\":{},\"occurrences\":{},\"resources\":{},\"total\":{}",
-        json!(report),
-        json!(model.consumers),
-        json!(model.occurrences),
-        resources.collect::<Value>(),
-        list(total, shown)
-    )?;
-    if let Some(window) = model.window {
-        write!(out, ",\"window\":{{\"begin_ns\":{},\"ns\":{}}}", window.begin, window.length)?;
-    }
-    correction(out, &model.correction)
-}
-
-/// Whether times are corrected, as a member of a document; nothing where there is nothing to correct.
-pub(crate) fn correction(out: &mut dyn Write, correction: &Correction) -> io::Result<()> {
-    match correction.json() {
-        Some(correction) => write!(out, ",\"correction\":{correction}"),
-        None => Ok(()),
-    }
-}
-
 /// The source file and first line of a method, as members of an object, if they are known.
 pub(crate) fn origin(model: &Arcflow, name: &str, row: Option<&mut serde_json::Map<String, Value>>) {
     let (Some((file, line)), Some(row)) = (model.origins.path(name), row) else { return };
@@ -68,20 +30,23 @@ pub(crate) fn origin(model: &Arcflow, name: &str, row: Option<&mut serde_json::M
 }
 
 /// The figures of rows, as members of objects.
-pub(crate) struct Members<'a> {
-    shown: &'a [usize],
+pub(crate) struct Members {
+    shown: Vec<usize>,
     uncertain: Vec<Uncertainty>,
 }
 
-impl<'a> Members<'a> {
+impl Members {
     /// Of the resources `shown`.
-    pub(crate) fn new(model: &Arcflow, shown: &'a [usize]) -> Members<'a> {
-        Members { shown, uncertain: shown.iter().map(|&r| Uncertainty::of(model, r)).collect() }
+    pub(crate) fn new(model: &Arcflow, shown: &[usize]) -> Members {
+        Members {
+            shown: shown.to_vec(),
+            uncertain: shown.iter().map(|&r| Uncertainty::of(model, r)).collect(),
+        }
     }
 
     /// Base and cum of a row, with their uncertainties.
     pub(crate) fn put(&self, base: &[f64], cum: &[f64], row: &mut serde_json::Map<String, Value>) {
-        members(self.shown, &self.uncertain, base, cum, row);
+        members(&self.shown, &self.uncertain, base, cum, row);
     }
 }
 

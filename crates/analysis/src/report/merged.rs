@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::document::{Document, Member};
 use super::{Error, Format, Options, matching, stats, xarc, xprof, xtree};
 use crate::arcs::Arcs;
 use crate::merge::{AllStages, Numbers, Offsets};
@@ -67,9 +68,12 @@ impl MatchedCalls<'_> {
             Some(_) => xtree::write(out, model, options),
             None if options.format == Format::Json => {
                 let numbers = matching::json(self.labels, self.numbers, self.stages, self.offsets);
-                write!(out, "{{\"matching\":{numbers},\"xtree\":")?;
-                xtree::write(out, model, options)?;
-                Ok(writeln!(out, "}}")?)
+                xtree::with_document(model, options, |tree| {
+                    let mut document = Document::default();
+                    document.put("matching", numbers);
+                    document.member("xtree", Member::Report(tree));
+                    Ok(document.print(out)?)
+                })?
             }
             None => {
                 self.write(out, Format::Text)?;

@@ -29,6 +29,7 @@ mod aligned;
 mod columns;
 pub mod counts;
 pub mod diff;
+mod document;
 mod focus;
 pub mod fold;
 pub mod heap;

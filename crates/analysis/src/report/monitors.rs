@@ -11,6 +11,7 @@ use instrument_trace::{JavaThread, Profile};
 use serde_json::Value;
 
 use super::aligned::Aligned;
+use super::document::{Document, Member};
 use super::{Error, Format, Options, Show, machine, xtree};
 use crate::hash::HashMap;
 use crate::model::Arcflow;
@@ -134,16 +135,7 @@ pub fn write(
             writeln!(out)?;
             contexts(out, model, options)
         }
-        (Format::Json, _) => {
-            write!(out, "{{\"report\":\"monitors\",\"unit\":\"ns\",\"processes\":[")?;
-            for (i, process) in processes.iter().enumerate() {
-                writeln!(out, "{}", if i > 0 { "," } else { "" })?;
-                process.document(out, options)?;
-            }
-            write!(out, "\n],\"contexts\":")?;
-            contexts(out, model, options)?;
-            Ok(writeln!(out, "}}")?)
-        }
+        (Format::Json, _) => with_document(processes, model, options, |document| Ok(document.print(out)?))?,
         (Format::Csv, Table::Monitors) => {
             writeln!(out, "process,monitor,class{}{},where", columns("contended"), columns("waiting"))?;
             processes.iter().try_for_each(|process| process.monitor_rows(out, options))
@@ -156,10 +148,42 @@ pub fn write(
     }
 }
 
+/// The report of a session as JSON has it.
+///
+/// # Errors
+/// Waits were not recorded.
+pub fn document(
+    session: &Session,
+    wanted: &dyn Fn(&str) -> bool,
+    options: &Options<'_>,
+) -> Result<Value, Error> {
+    with_processes(&session.profiles, wanted, |processes| {
+        with_document(processes, &session.model, options, |document| document.into_value())
+    })
+}
+
+fn with_document<T>(
+    processes: &[Process<'_>],
+    model: &Arcflow,
+    options: &Options<'_>,
+    then: impl FnOnce(Document<'_>) -> T,
+) -> Result<T, Error> {
+    let resources = RESOURCES.map(str::to_owned);
+    xtree::with_document(model, &Options { resources: &resources, ..*options }, |contexts| {
+        let mut document = Document::default();
+        document.put("report", "monitors");
+        document.put("unit", "ns");
+        let processes = processes.iter().map(|process| process.document(options));
+        document.member("processes", Member::Objects(processes.collect()));
+        document.member("contexts", Member::Report(contexts));
+        then(document)
+    })
+}
+
 /// Where threads waited.
 fn contexts(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Result<(), Error> {
     let resources = RESOURCES.map(str::to_owned);
-    let top = options.top.or((options.format == Format::Text).then_some(TOP));
+    let top = Some(options.top.unwrap_or(TOP));
     let show = if options.show == Show::Both { Show::Absolute } else { options.show };
     xtree::write(out, model, &Options { resources: &resources, top, show, ..*options })
 }

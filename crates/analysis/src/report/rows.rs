@@ -77,12 +77,9 @@ impl Rows {
         Rows { ids, below, unmet, past }
     }
 
-    /// How many were left out, as a further member of a document; empty if none were.
-    pub(crate) fn left_out_member(&self) -> String {
-        match self.below + self.past {
-            0 => String::new(),
-            left => format!(",\"left_out\":{left}"),
-        }
+    /// How many were left out.
+    pub(crate) fn left(&self) -> usize {
+        self.below + self.past
     }
 
     /// What was left out, in words; empty if nothing was.

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::aligned::Aligned;
 use super::columns::below;
+use super::document::Document;
 use super::labels::Labels;
 use super::{Error, Format, Options, Sort, machine};
 use crate::correction::Correction;
@@ -49,6 +50,36 @@ pub fn write(
     calls: &HashMap<String, CallTimes>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
+    let (mut rows, unit) = rows(model, calls, options)?;
+    let all = rows.len();
+    rows.truncate(options.top.unwrap_or(usize::MAX));
+    match options.format {
+        Format::Text => text(out, model, &rows, all, unit, options),
+        Format::Json => Ok(printed(model, rows, unit).print(out)?),
+        Format::Csv => table(out, &rows),
+    }
+}
+
+/// The same as JSON has it.
+///
+/// # Errors
+/// A resource that the model does not have.
+pub fn document(
+    model: &Arcflow,
+    calls: &HashMap<String, CallTimes>,
+    options: &Options<'_>,
+) -> Result<Value, Error> {
+    let (mut rows, unit) = rows(model, calls, options)?;
+    rows.truncate(options.top.unwrap_or(usize::MAX));
+    Ok(printed(model, rows, unit).into_value())
+}
+
+/// The rows in their order, and the unit of their figures.
+fn rows<'a>(
+    model: &'a Arcflow,
+    calls: &'a HashMap<String, CallTimes>,
+    options: &Options<'_>,
+) -> Result<(Vec<Row<'a>>, &'a str), Error> {
     let is_corrected = model.correction == Correction::Applied;
     let (mut rows, unit) = if is_sampled(model) {
         (of_samples(model, calls), "ns")
@@ -73,13 +104,7 @@ pub fn write(
         }),
     };
     rows.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| a.name.cmp(b.name)));
-    let all = rows.len();
-    rows.truncate(options.top.unwrap_or(usize::MAX));
-    match options.format {
-        Format::Text => text(out, model, &rows, all, unit, options),
-        Format::Json => document(out, model, &rows, unit),
-        Format::Csv => table(out, &rows),
-    }
+    Ok((rows, unit))
 }
 
 /// By name of a method: how much of its calls was waiting, callees included; a call within a call of the same method counts for itself.
@@ -246,11 +271,12 @@ fn text(
     Ok(())
 }
 
-fn document(out: &mut dyn Write, model: &Arcflow, rows: &[Row<'_>], unit: &str) -> Result<(), Error> {
-    write!(out, "{{\"report\":\"stats\",\"unit\":{}", json!(unit))?;
-    machine::correction(out, &model.correction)?;
-    write!(out, ",\"rows\":[")?;
-    for (i, row) in rows.iter().enumerate() {
+fn printed<'a>(model: &'a Arcflow, rows: Vec<Row<'a>>, unit: &str) -> Document<'a> {
+    let mut document = Document::default();
+    document.put("report", "stats");
+    document.put("unit", unit);
+    document.correction(&model.correction);
+    let value = |row: Row<'a>| {
         let mut value = json!({"function": row.name, "calls": row.calls, "ended": row.ended});
         machine::origin(model, row.name, value.as_object_mut());
         for (key, figure) in FIGURES.iter().zip(row.figures) {
@@ -262,10 +288,10 @@ fn document(out: &mut dyn Write, model: &Arcflow, rows: &[Row<'_>], unit: &str) 
         if let Some(bound) = row.bound {
             value["total_below"] = machine::number(bound.round());
         }
-        write!(out, "{}\n{value}", if i > 0 { "," } else { "" })?;
-    }
-    writeln!(out, "\n]}}")?;
-    Ok(())
+        value
+    };
+    document.rows("rows", rows.into_iter().map(value));
+    document
 }
 
 fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {

@@ -8,6 +8,7 @@ use instrument_trace::ThreadKind;
 use serde_json::{Map, Value, json};
 
 use super::aligned::Aligned;
+use super::document::Document;
 use super::{Error, Format, Options, Sort, columns, machine};
 use crate::load::{ends, thread_rows};
 use crate::model::{Arcflow, Kind, NodeId};
@@ -61,16 +62,7 @@ pub fn write(
     list.sort(options.sort.unwrap_or(Sort::Cum), by);
     match options.format {
         Format::Text => list.text(out, &shown, options),
-        Format::Json => {
-            let total = &list.cum[..model.resources().len()];
-            machine::opening(out, "thread-list", model, &shown, total)?;
-            write!(out, ",\"all\":{},\"rows\":[", list.rows.len())?;
-            let members = machine::Members::new(model, &shown);
-            for (i, row) in list.rows.iter().take(options.top.unwrap_or(usize::MAX)).enumerate() {
-                write!(out, "{}\n{}", if i > 0 { "," } else { "" }, list.value(row, &members))?;
-            }
-            Ok(writeln!(out, "\n]}}")?)
-        }
+        Format::Json => Ok(list.document(&shown, options.top).print(out)?),
         Format::Csv => list.csv(out, &shown, options),
     }
 }
@@ -81,9 +73,8 @@ pub(crate) fn value(model: &Arcflow, files: &[Labelled<'_>], split: bool, top: u
     let shown = options.resources(model).unwrap_or_default();
     let mut list = List::new(model, files, split);
     list.sort(Sort::Cum, first(model));
-    let members = machine::Members::new(model, &shown);
-    let rows: Vec<_> = list.rows.iter().take(top).map(|row| list.value(row, &members)).collect();
-    json!({"all": list.rows.len(), "rows": rows})
+    let mut document = list.document(&shown, Some(top)).into_value();
+    json!({"all": document["all"].take(), "rows": document["rows"].take()})
 }
 
 /// What rows are sorted by unless asked for otherwise: thread time, if there is any.
@@ -147,7 +138,17 @@ impl<'a> List<'a> {
         self.rows = rows;
     }
 
-    fn value(&self, row: &Row, members: &machine::Members<'_>) -> Value {
+    fn document(&self, shown: &[usize], top: Option<usize>) -> Document<'_> {
+        let total = &self.cum[..self.model.resources().len()];
+        let mut document = Document::new("thread-list", self.model, shown, total);
+        document.put("all", self.rows.len());
+        let members = machine::Members::new(self.model, shown);
+        let rows = self.rows.iter().take(top.unwrap_or(usize::MAX));
+        document.rows("rows", rows.map(move |row| self.value(row, &members)));
+        document
+    }
+
+    fn value(&self, row: &Row, members: &machine::Members) -> Value {
         let (process, thread) = names(self.model, row.node);
         let mut object = Map::new();
         object.insert("process".into(), json!(process));

@@ -7,6 +7,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::columns::{Columns, Figures};
+use super::document::Document;
 use super::rows::Rows;
 use super::style::Style;
 use super::{Error, Format, Options, Sort, machine};
@@ -21,23 +22,28 @@ const ROLE: usize = 8;
 /// # Errors
 /// A resource that the model does not have, or the output failed.
 pub fn write(out: &mut dyn Write, model: &Arcflow, arcs: &Arcs, options: &Options<'_>) -> Result<(), Error> {
-    let shown = options.resources(model)?;
-    let sort = options.sort.unwrap_or(Sort::Cum);
-    let rows = Rows::new(model, arcs, options, shown.first().copied(), sort);
-    let report = Report { model, arcs, options, shown: &shown, rows: &rows };
+    let report = Report::new(model, arcs, options)?;
     match options.format {
         Format::Text => report.text(out),
-        Format::Json => report.document(out),
+        Format::Json => Ok(report.document().print(out)?),
         Format::Csv => report.table(out),
     }
+}
+
+/// The same as JSON has it.
+///
+/// # Errors
+/// A resource that the model does not have.
+pub fn document(model: &Arcflow, arcs: &Arcs, options: &Options<'_>) -> Result<Value, Error> {
+    Ok(Report::new(model, arcs, options)?.document().into_value())
 }
 
 struct Report<'a> {
     model: &'a Arcflow,
     arcs: &'a Arcs,
     options: &'a Options<'a>,
-    shown: &'a [usize],
-    rows: &'a Rows,
+    shown: Vec<usize>,
+    rows: Rows,
 }
 
 /// A line of a stanza.
@@ -50,6 +56,13 @@ struct Line<'a> {
 }
 
 impl<'a> Report<'a> {
+    fn new(model: &'a Arcflow, arcs: &'a Arcs, options: &'a Options<'a>) -> Result<Report<'a>, Error> {
+        let shown = options.resources(model)?;
+        let sort = options.sort.unwrap_or(Sort::Cum);
+        let rows = Rows::new(model, arcs, options, shown.first().copied(), sort);
+        Ok(Report { model, arcs, options, shown, rows })
+    }
+
     fn name(&self, id: FunctionId) -> &'a str {
         self.model.name(self.arcs.function(id).consumer)
     }
@@ -88,7 +101,7 @@ impl<'a> Report<'a> {
 
     fn text(&self, out: &mut dyn Write) -> Result<(), Error> {
         let calls = self.arcs.ids().map(|id| self.arcs.function(id).calls).max().unwrap_or(0);
-        let columns = Columns::new(self.model, self.options, self.shown, self.arcs.total(), calls, ROLE);
+        let columns = Columns::new(self.model, self.options, &self.shown, self.arcs.total(), calls, ROLE);
         if !columns.heading().is_empty() {
             writeln!(out, "{}", columns.heading())?;
         }
@@ -158,26 +171,29 @@ impl<'a> Report<'a> {
         Ok(columns.line(out, figures, level, self.name(line.other))?)
     }
 
-    fn document(&self, out: &mut dyn Write) -> Result<(), Error> {
-        machine::opening(out, "xarc", self.model, self.shown, self.arcs.total())?;
-        write!(out, ",\"stanzas\":[")?;
-        let members = &machine::Members::new(self.model, self.shown);
-        for (i, &id) in self.rows.ids.iter().enumerate() {
-            let mut stanza = json!({"self": self.value(&self.own(id), members)});
-            for (role, lines) in [("parents", self.parents(id)), ("children", self.children(id))] {
-                stanza[role] = lines.iter().take(self.most()).map(|line| self.value(line, members)).collect();
-                let left = lines.len().saturating_sub(self.most());
-                if left > 0 {
-                    stanza[format!("{role}_left_out")] = json!(left);
-                }
-            }
-            write!(out, "{}\n{stanza}", if i > 0 { "," } else { "" })?;
-        }
-        writeln!(out, "\n]{}}}", self.rows.left_out_member())?;
-        Ok(())
+    fn document(mut self) -> Document<'a> {
+        let mut document = Document::new("xarc", self.model, &self.shown, self.arcs.total());
+        let ids = std::mem::take(&mut self.rows.ids);
+        let members = machine::Members::new(self.model, &self.shown);
+        let left = self.rows.left();
+        document.rows("stanzas", ids.into_iter().map(move |id| self.stanza(id, &members)));
+        document.left_out(left);
+        document
     }
 
-    fn value(&self, line: &Line<'_>, members: &machine::Members<'_>) -> Value {
+    fn stanza(&self, id: FunctionId, members: &machine::Members) -> Value {
+        let mut stanza = json!({"self": self.value(&self.own(id), members)});
+        for (role, lines) in [("parents", self.parents(id)), ("children", self.children(id))] {
+            stanza[role] = lines.iter().take(self.most()).map(|line| self.value(line, members)).collect();
+            let left = lines.len().saturating_sub(self.most());
+            if left > 0 {
+                stanza[format!("{role}_left_out")] = json!(left);
+            }
+        }
+        stanza
+    }
+
+    fn value(&self, line: &Line<'_>, members: &machine::Members) -> Value {
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(self.name(line.other)));
         row.insert("kind".into(), json!(self.arcs.function(line.other).kind.word()));
@@ -188,7 +204,7 @@ impl<'a> Report<'a> {
     }
 
     fn table(&self, out: &mut dyn Write) -> Result<(), Error> {
-        writeln!(out, "stanza,role,function,kind,calls{}", machine::csv_header(self.model, self.shown))?;
+        writeln!(out, "stanza,role,function,kind,calls{}", machine::csv_header(self.model, &self.shown))?;
         for &id in &self.rows.ids {
             let stanza = machine::field(self.name(id));
             let own = std::iter::once(self.own(id));
@@ -197,7 +213,7 @@ impl<'a> Report<'a> {
             for line in parents.chain(own).chain(children) {
                 let (name, kind) =
                     (machine::field(self.name(line.other)), self.arcs.function(line.other).kind);
-                let figures = machine::csv_figures(self.shown, line.base, line.cum);
+                let figures = machine::csv_figures(&self.shown, line.base, line.cum);
                 let (role, kind) = (line.role, kind.word());
                 writeln!(out, "{stanza},{role},{name},{kind},{}{figures}", line.calls)?;
             }

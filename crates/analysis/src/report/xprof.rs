@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::columns::{Columns, Figures};
+use super::document::Document;
 use super::rows::Rows;
 use super::{Error, Format, Options, Sort, machine};
-use crate::arcs::Arcs;
+use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind};
 
 /// Writes the report.
@@ -19,9 +20,19 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, arcs: &Arcs, options: &Option
     let rows = Rows::new(model, arcs, options, shown.first().copied(), options.sort.unwrap_or(Sort::Base));
     match options.format {
         Format::Text => text(out, model, arcs, options, &shown, &rows),
-        Format::Json => document(out, model, arcs, &shown, &rows),
+        Format::Json => Ok(printed(model, arcs, &shown, rows).print(out)?),
         Format::Csv => table(out, model, arcs, &shown, &rows),
     }
+}
+
+/// The same as JSON has it.
+///
+/// # Errors
+/// A resource that the model does not have.
+pub fn document(model: &Arcflow, arcs: &Arcs, options: &Options<'_>) -> Result<Value, Error> {
+    let shown = options.resources(model)?;
+    let rows = Rows::new(model, arcs, options, shown.first().copied(), options.sort.unwrap_or(Sort::Base));
+    Ok(printed(model, arcs, &shown, rows).into_value())
 }
 
 fn text(
@@ -58,17 +69,11 @@ fn text(
     Ok(())
 }
 
-fn document(
-    out: &mut dyn Write,
-    model: &Arcflow,
-    arcs: &Arcs,
-    shown: &[usize],
-    rows: &Rows,
-) -> Result<(), Error> {
-    machine::opening(out, "xprof", model, shown, arcs.total())?;
+fn printed<'a>(model: &'a Arcflow, arcs: &'a Arcs, shown: &[usize], rows: Rows) -> Document<'a> {
+    let mut document = Document::new("xprof", model, shown, arcs.total());
     let members = machine::Members::new(model, shown);
-    write!(out, ",\"rows\":[")?;
-    for (i, &id) in rows.ids.iter().enumerate() {
+    let left = rows.left();
+    let row = move |id: FunctionId| {
         let function = arcs.function(id);
         let mut row = serde_json::Map::new();
         row.insert("function".into(), json!(model.name(function.consumer)));
@@ -77,10 +82,11 @@ fn document(
         row.insert("calls".into(), json!(function.calls));
         row.insert("contexts".into(), json!(function.contexts));
         members.put(arcs.self_base(id), arcs.self_cum(id), &mut row);
-        write!(out, "{}\n{}", if i > 0 { "," } else { "" }, serde_json::Value::Object(row))?;
-    }
-    writeln!(out, "\n]{}}}", rows.left_out_member())?;
-    Ok(())
+        Value::Object(row)
+    };
+    document.rows("rows", rows.ids.into_iter().map(row));
+    document.left_out(left);
+    document
 }
 
 fn table(

@@ -4,43 +4,70 @@
 //! tree stays coherent. What was cut or folded ([`Fold`]) is summed up below it. With a focus, some methods stand on top: who called them is in
 //! a tree of its own above, and 100 % is what they drive.
 
+mod text;
+
 use std::collections::HashMap;
 use std::io::Write;
 
-use instrument_names::printable::printable;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::columns::{Columns, Figures};
+use super::document::{Document, Member, Step};
 use super::focus::Focus;
 use super::fold::{self, Folded};
-use super::rows::unmet;
 use super::{Error, Format, Options, Sort, machine};
 use crate::model::{Arcflow, Children, Kind, NodeId};
-use crate::text::{JOINT, percent, quantity};
 use crate::uncertainty::Uncertainty;
-
-/// Methods of a chain that are named; of longer ones the first and the last.
-const NAMED: usize = 3;
 
 /// Writes the report.
 ///
 /// # Errors
 /// A resource that the model does not have, no method for the focus, or the output failed.
 pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Result<(), Error> {
+    with(model, options, |parts| match (options.format, parts) {
+        (Format::Text, Parts::Whole(tree)) => tree.text(out),
+        (Format::Text, Parts::Focus { callers, callees }) => text::focused(out, model, &callers, &callees),
+        (Format::Csv, Parts::Whole(tree) | Parts::Focus { callees: tree, .. }) => tree.table(out),
+        (Format::Json, parts) => Ok(parts.document(model).print(out)?),
+    })?
+}
+
+/// The same as JSON has it. A tree is as deep as the options say, or as contexts are.
+///
+/// # Errors
+/// A resource that the model does not have, or no method for the focus.
+pub fn document(model: &Arcflow, options: &Options<'_>) -> Result<Value, Error> {
+    with_document(model, options, |document| document.into_value())
+}
+
+/// Hands the document to `then`.
+///
+/// # Errors
+/// A resource that the model does not have, or no method for the focus.
+pub(crate) fn with_document<T>(
+    model: &Arcflow,
+    options: &Options<'_>,
+    then: impl FnOnce(Document<'_>) -> T,
+) -> Result<T, Error> {
+    with(model, options, |parts| then(parts.document(model)))
+}
+
+/// What there is to print.
+enum Parts<'a> {
+    Whole(Tree<'a>),
+    /// The callers of some methods, and what these called.
+    Focus {
+        callers: Tree<'a>,
+        callees: Tree<'a>,
+    },
+}
+
+fn with<T>(model: &Arcflow, options: &Options<'_>, then: impl FnOnce(Parts<'_>) -> T) -> Result<T, Error> {
     let shown = options.resources(model)?;
     let Some(select) = options.focus else {
         let folded = folded(model, options);
         let mut tree = Tree::new(model, folded.as_ref(), options, &shown);
         tree.prune();
-        return match options.format {
-            Format::Text => tree.text(out),
-            Format::Json => {
-                machine::opening(out, "xtree", model, &shown, tree.cum(Arcflow::ROOT))?;
-                tree.members(out)?;
-                Ok(writeln!(out, "}}")?)
-            }
-            Format::Csv => tree.table(out),
-        };
+        return Ok(then(Parts::Whole(tree)));
     };
     let focus = Focus::new(model, select, options.within).ok_or(Error::NoFocus)?;
     let (below, above) = (folded(&focus.callees, options), folded(&focus.callers, options));
@@ -51,30 +78,27 @@ pub fn write(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Res
     let mut callers = Tree::new(&focus.callers, above.as_ref(), &plain, &shown);
     callers.is_reversed = true;
     callers.prune();
-    let whole = model.cum();
-    match options.format {
-        Format::Text => {
-            for &r in &shown {
-                let resource = &model.resources()[r];
-                let part = callees.cum(Arcflow::ROOT)[r];
-                let [all, some] = [whole[r], part].map(|value| quantity(value, &resource.unit));
-                let (name, percent) = (printable(&resource.name), percent(part, whole[r]));
-                writeln!(out, "focus: {name} {some}, {percent} % of {all}")?;
-            }
-            writeln!(out, "\ncallers, the nearest first")?;
-            callers.text(out)?;
-            writeln!(out, "\ncallees")?;
-            callees.text(out)
-        }
-        Format::Json => {
-            machine::opening(out, "xtree", model, &shown, callees.cum(Arcflow::ROOT))?;
-            write!(out, ",\"total_of_all\":{}", machine::list(&whole, &shown))?;
-            callees.members(out)?;
-            write!(out, ",\"callers\":{{\"occurrences\":{}", json!(model.occurrences))?;
-            callers.members(out)?;
-            Ok(writeln!(out, "}}}}")?)
-        }
-        Format::Csv => callees.table(out),
+    Ok(then(Parts::Focus { callers, callees }))
+}
+
+impl<'a> Parts<'a> {
+    fn document(self, model: &Arcflow) -> Document<'a> {
+        let (callees, callers) = match self {
+            Parts::Whole(tree) => (tree, None),
+            Parts::Focus { callers, callees } => (callees, Some(callers)),
+        };
+        let mut document = Document::new("xtree", model, callees.shown, callees.cum(Arcflow::ROOT));
+        let Some(callers) = callers else {
+            callees.members(&mut document);
+            return document;
+        };
+        document.put("total_of_all", machine::list(&model.cum(), callees.shown));
+        callees.members(&mut document);
+        let mut above = Document::default();
+        above.put("occurrences", json!(model.occurrences));
+        callers.members(&mut above);
+        document.member("callers", Member::Object(above));
+        document
     }
 }
 
@@ -97,11 +121,36 @@ struct Tree<'a> {
     is_reversed: bool,
 }
 
-/// What the walk meets.
-enum Step {
-    /// A context, its level, and whether it is the last of its caller.
-    Down(NodeId, usize, bool),
-    Up,
+/// A context on the way of a walk.
+#[derive(Clone, Copy)]
+struct Visit {
+    id: NodeId,
+    level: usize,
+    /// It is the last of its caller.
+    is_last: bool,
+}
+
+/// A walk over the kept nodes of a tree, parents first.
+struct Walk(Vec<Step<Visit>>);
+
+impl Walk {
+    fn new() -> Walk {
+        Walk(vec![Step::Down(Visit { id: Arcflow::ROOT, level: 0, is_last: true })])
+    }
+
+    fn next(&mut self, tree: &Tree<'_>) -> Option<Step<Visit>> {
+        let step = self.0.pop()?;
+        if let Step::Down(Visit { id, level, .. }) = step {
+            self.0.push(Step::Up);
+            let mut children: Vec<_> =
+                tree.children.of(id).iter().copied().filter(|c| tree.kept[c.0 as usize]).collect();
+            // The last one pushed comes first.
+            children.sort_by(|&a, &b| tree.order(b, a));
+            let visit = |(position, id)| Visit { id, level: level + 1, is_last: position == 0 };
+            self.0.extend(children.into_iter().enumerate().map(visit).map(Step::Down));
+        }
+        Some(step)
+    }
 }
 
 impl<'a> Tree<'a> {
@@ -223,26 +272,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Walks over the kept nodes, parents first.
-    fn walk(&self, step: &mut dyn FnMut(Step) -> Result<(), Error>) -> Result<(), Error> {
-        let mut stack = vec![Some((Arcflow::ROOT, 0, true))];
-        while let Some(top) = stack.pop() {
-            let Some((id, level, is_last)) = top else {
-                step(Step::Up)?;
-                continue;
-            };
-            step(Step::Down(id, level, is_last))?;
-            stack.push(None);
-            let mut children: Vec<_> =
-                self.children.of(id).iter().copied().filter(|c| self.kept[c.0 as usize]).collect();
-            // The last one pushed comes first.
-            children.sort_by(|&a, &b| self.order(b, a));
-            let below = children.into_iter().enumerate();
-            stack.extend(below.map(|(position, child)| Some((child, level + 1, position == 0))));
-        }
-        Ok(())
-    }
-
     fn order(&self, a: NodeId, b: NodeId) -> std::cmp::Ordering {
         let figure = |id: NodeId| match (self.options.sort.unwrap_or(Sort::Cum), self.shown.first()) {
             (Sort::Name, _) => 0.0,
@@ -267,184 +296,45 @@ impl<'a> Tree<'a> {
         (contexts, base)
     }
 
-    fn text(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let total = self.cum(Arcflow::ROOT);
-        let calls = self.model.nodes().iter().map(|node| node.n).max().unwrap_or(0);
-        let mut columns = Columns::new(self.model, self.options, self.shown, total, calls, 0);
-        if self.is_reversed {
-            columns.leave_base_out();
-        } else if !columns.heading().is_empty() {
-            writeln!(out, "{}", columns.heading())?;
-        }
-        columns.header(out)?;
-        // Levels of the open contexts: what is part of a chain has that of its first.
-        let mut levels = vec![0];
-        // Of the open contexts, whether each is the last of its caller; one for each level from 1 on.
-        let mut last_ones: Vec<bool> = Vec::new();
-        let mut chained = 0;
-        let mut rest_of_chain = 0;
-        self.walk(&mut |step| {
-            let Step::Down(id, _, is_last) = step else {
-                levels.pop();
-                return Ok(());
-            };
-            let level: usize = levels.last().copied().unwrap_or(0);
-            if id == Arcflow::ROOT {
-                levels.push(0);
-            } else if rest_of_chain > 0 {
-                rest_of_chain -= 1;
-                levels.push(level);
-            } else {
-                let chain = self.chain(id);
-                rest_of_chain = chain.len() - 1;
-                chained += rest_of_chain;
-                let mut base = vec![0.0; self.model.resources().len()];
-                for (sum, value) in chain.iter().flat_map(|&id| self.model.base(id).iter().enumerate()) {
-                    base[sum] += value;
-                }
-                let node = self.model.node(id);
-                let runs = !matches!(node.kind, Kind::Root | Kind::Process);
-                let figures = Figures { calls: node.n, runs, base: &base, cum: self.cum(id) };
-                last_ones.truncate(level.saturating_sub(1));
-                if level > 0 {
-                    last_ones.push(is_last);
-                }
-                let name = self.label(&columns, &chain);
-                columns.labelled(out, figures, level, Some(&last_ones), &name)?;
-                levels.push(level + 1);
-            }
-            Ok(())
-        })?;
-        if let (Some((contexts, _, bound)), Some(&r)) = (self.unmet, self.shown.first()) {
-            let unmet = unmet(contexts, bound, &self.model.resources()[r].unit);
-            writeln!(out, "{unmet}; --prune 0 shows them")?;
-        }
+    /// A complete call tree, in the form that is also an input: members of a document.
+    fn members(self, document: &mut Document<'a>) {
         let (contexts, base) = self.cut();
-        let contexts = contexts - self.unmet.map_or(0, |(_, nodes, _)| nodes);
-        if contexts > 0 {
-            write!(out, "cut: {contexts} contexts")?;
-            for &r in self.shown.iter().filter(|_| !self.is_reversed) {
-                let resource = &self.model.resources()[r];
-                let (all, part) = (quantity(base[r], &resource.unit), percent(base[r], total[r]));
-                write!(out, ", {} {all} ({part} %)", printable(&resource.name))?;
-            }
-            writeln!(out, "{}", self.reasons())?;
-        }
-        if let Some(Folded { contexts: nested @ 1.., .. }) = self.folded {
-            writeln!(
-                out,
-                "folded: {nested} contexts of methods that called themselves, each into its caller"
-            )?;
-        }
-        if chained > 0 {
-            let each = if self.is_reversed { "was called only by" } else { "called only" };
-            let base = if self.is_reversed { "" } else { "; base is the sum of theirs" };
-            let chains = format!("folded: {chained} contexts into lines `a{JOINT}b`: each {each} the next");
-            writeln!(out, "{chains}, and as often{base}")?;
-        }
-        Ok(())
-    }
-
-    /// A context and those that share its line: see [`Fold::chains`](super::fold::Fold::chains).
-    fn chain(&self, first: NodeId) -> Vec<NodeId> {
-        let mut chain = vec![first];
-        let (Some(&r), true) = (self.shown.first(), self.options.fold.chains) else { return chain };
-        let least = self.options.prune * self.cum(Arcflow::ROOT)[r];
-        let (mut last, is_method) = (first, |id: NodeId| self.model.node(id).kind == Kind::Method);
-        loop {
-            let mut kept = self.children.of(last).iter().filter(|child| self.kept[child.0 as usize]);
-            let (Some(&next), None) = (kept.next(), kept.next()) else { return chain };
-            // What the line does not name: its own part, and what was cut.
-            let rest = self.cum(last)[r] - self.cum(next)[r];
-            let is_link =
-                is_method(last) && is_method(next) && self.model.node(last).n == self.model.node(next).n;
-            if !is_link || rest < 0.0 || rest > least {
-                return chain;
-            }
-            chain.push(next);
-            last = next;
-        }
-    }
-
-    fn label(&self, columns: &Columns, chain: &[NodeId]) -> String {
-        let one = |id: &NodeId| {
-            let label = columns.label(self.model.name(self.model.node(*id).consumer));
-            match self.folded.and_then(|folded| folded.levels.get(id)) {
-                Some(levels) => format!("{label} [recursion, {levels} levels]"),
-                None => label,
-            }
-        };
-        match chain {
-            [first, .., last] if chain.len() > NAMED => {
-                format!("{}{JOINT}\u{2026} {} more{JOINT}{}", one(first), chain.len() - 2, one(last))
-            }
-            chain => chain.iter().map(one).collect::<Vec<_>>().join(JOINT),
-        }
-    }
-
-    fn reasons(&self) -> String {
-        let mut reasons = Vec::new();
-        if self.options.prune > 0.0 {
-            reasons.push(format!("below {} %", quantity(100.0 * self.options.prune, "")));
-        }
-        reasons.extend(self.options.depth.map(|depth| format!("deeper than {depth} levels")));
-        reasons.extend(self.options.top.map(|top| format!("past the {top} largest")));
-        reasons.extend(self.options.select.map(|_| "not asked for".to_owned()));
-        if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(" or ")) }
-    }
-
-    /// A complete call tree, in the form that is also an input: members of an object.
-    fn members(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let (contexts, base) = self.cut();
-        write!(out, ",\"cut\":{}", json!({"contexts": contexts, "base": machine::list(&base, self.shown)}))?;
+        document.put("cut", json!({"contexts": contexts, "base": machine::list(&base, self.shown)}));
         let members = machine::Members::new(self.model, self.shown);
-        if self.options.flat {
-            return self.list(out, &members);
+        let mut walk = Walk::new();
+        if !self.options.flat {
+            let step = move || {
+                Some(match walk.next(&self)? {
+                    Step::Down(Visit { id, .. }) => Step::Down(self.context(id, &members)),
+                    Step::Up => Step::Up,
+                })
+            };
+            return document.member("tree", Member::Tree(Box::new(std::iter::from_fn(step))));
         }
-        write!(out, ",\"tree\":")?;
-        let mut first = true;
-        self.walk(&mut |step| {
-            match step {
-                Step::Down(id, ..) => {
-                    let mut text = Value::Object(self.context(id, &members)).to_string();
-                    text.pop();
-                    write!(out, "{}{text},\"children\":[", if first { "" } else { ",\n" })?;
-                    first = true;
-                }
-                Step::Up => {
-                    write!(out, "]}}")?;
-                    first = false;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// One after the other, each behind its caller.
-    fn list(&self, out: &mut dyn Write, members: &machine::Members<'_>) -> Result<(), Error> {
-        write!(out, ",\"contexts\":[")?;
+        // One after the other, each behind its caller.
         let mut path: Vec<usize> = Vec::new();
         let mut place = 0;
-        self.walk(&mut |step| {
-            match step {
-                Step::Down(id, ..) => {
-                    let mut row = self.context(id, members);
-                    row.insert("parent".into(), json!(path.last()));
-                    write!(out, "{}{}", if place == 0 { "" } else { ",\n" }, Value::Object(row))?;
-                    path.push(place);
-                    place += 1;
+        let row = move || {
+            loop {
+                match walk.next(&self)? {
+                    Step::Down(Visit { id, .. }) => {
+                        let mut row = self.context(id, &members);
+                        row.insert("parent".into(), json!(path.last()));
+                        path.push(place);
+                        place += 1;
+                        return Some(Value::Object(row));
+                    }
+                    Step::Up => drop(path.pop()),
                 }
-                Step::Up => drop(path.pop()),
             }
-            Ok(())
-        })?;
-        Ok(write!(out, "]")?)
+        };
+        document.member("contexts", Member::List(Box::new(std::iter::from_fn(row))));
     }
 
     /// What is told of a context.
-    fn context(&self, id: NodeId, members: &machine::Members<'_>) -> serde_json::Map<String, Value> {
+    fn context(&self, id: NodeId, members: &machine::Members) -> Map<String, Value> {
         let node = self.model.node(id);
-        let mut row = serde_json::Map::new();
+        let mut row = Map::new();
         row.insert("name".into(), json!(self.model.name(node.consumer)));
         row.insert("kind".into(), json!(node.kind.word()));
         if let Some(levels) = self.folded.and_then(|folded| folded.levels.get(&id)) {
@@ -461,9 +351,10 @@ impl<'a> Tree<'a> {
         writeln!(out, "id,parent,depth,function,kind,calls{}", machine::csv_header(self.model, self.shown))?;
         let mut path: Vec<usize> = Vec::new();
         let mut id = 0;
-        self.walk(&mut |step| {
+        let mut walk = Walk::new();
+        while let Some(step) = walk.next(self) {
             match step {
-                Step::Down(node, depth, _) => {
+                Step::Down(Visit { id: node, level: depth, .. }) => {
                     let parent = path.last().map(ToString::to_string).unwrap_or_default();
                     let of = self.model.node(node);
                     let name = machine::field(self.model.name(of.consumer));
@@ -475,7 +366,7 @@ impl<'a> Tree<'a> {
                 }
                 Step::Up => drop(path.pop()),
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }

@@ -108,21 +108,7 @@ pub fn write(
                 }
             }
         }
-        Format::Json => {
-            let mut document = Map::new();
-            document.insert("report".into(), json!("heap"));
-            let coverage = coverage(heap).into_iter();
-            let coverage = coverage.map(|of| json!({"recorded": of.recorded, "not_seen": of.not_seen}));
-            document.insert("coverage".into(), coverage.collect());
-            let share = |share: Share| json!({"percent": share.percent, "from": share.between.0, "to": share.between.1});
-            let shares = heap.processes.iter().map(|process| coverage::share(process).map(share));
-            document.insert("shares".into(), shares.collect());
-            for section in view.sections {
-                member(&mut document, heap, view, options, *section);
-            }
-            serde_json::to_writer_pretty(&mut *out, &Value::Object(document))?;
-            writeln!(out)?;
-        }
+        Format::Json => writeln!(out, "{:#}", document(heap, view, options))?,
         Format::Csv => {
             for section in view.sections {
                 match section {
@@ -136,6 +122,23 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// The same as JSON has it.
+pub fn document(heap: &Heap<'_>, view: &View<'_>, options: &Options<'_>) -> Value {
+    let mut document = Map::new();
+    document.insert("report".into(), json!("heap"));
+    let coverage = coverage(heap).into_iter();
+    let coverage = coverage.map(|of| json!({"recorded": of.recorded, "not_seen": of.not_seen}));
+    document.insert("coverage".into(), coverage.collect());
+    let share =
+        |share: Share| json!({"percent": share.percent, "from": share.between.0, "to": share.between.1});
+    let shares = heap.processes.iter().map(|process| coverage::share(process).map(share));
+    document.insert("shares".into(), shares.collect());
+    for section in view.sections {
+        member(&mut document, heap, view, options, *section);
+    }
+    Value::Object(document)
 }
 
 fn coverage(heap: &Heap<'_>) -> Vec<Coverage> {

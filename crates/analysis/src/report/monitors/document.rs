@@ -1,70 +1,50 @@
 //! The document: processes with their monitors, pairs of threads, and threads.
 
-use std::io::Write;
-
 use instrument_names::signature::java_class;
 use instrument_trace::JavaThread;
 use serde_json::{Value, json};
 
 use super::{Pair, Process};
-use crate::report::{Error, Options};
+use crate::report::Options;
+use crate::report::document::Document;
 use crate::waits::{Both, Monitor, MonitorWaits, OTHERS, Sum};
 
 /// Threads of a monitor that a page names.
 const NAMED: usize = 20;
 
 impl Process<'_> {
-    /// The members of a document that are no lists.
-    fn opening(&self) -> Value {
-        json!({
-            "process": self.name,
-            "contended": value_of(&self.waits.all.contended),
-            "waiting": value_of(&self.waits.all.waiting),
-            "owners_known": self.waits.owned,
-            "end": self.waits.end,
-        })
-    }
-
-    pub(super) fn document(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
-        let opening = self.opening().to_string();
-        write!(out, "{},\"monitors\":[", &opening[..opening.len() - 1])?;
-        for (i, (monitor, waits)) in self.monitors(options).0.into_iter().enumerate() {
-            write!(out, "{}\n{}", if i > 0 { "," } else { "" }, self.monitor_value(monitor, waits))?;
-        }
-        write!(out, "\n],\"pairs\":[")?;
-        for (i, pair) in self.pairs(options).0.into_iter().enumerate() {
-            write!(out, "{}\n{}", if i > 0 { "," } else { "" }, pair_value(&pair))?;
-        }
-        write!(out, "\n],\"threads\":[")?;
-        for (i, (thread, both)) in self.thread_list(options).0.into_iter().enumerate() {
-            write!(out, "{}\n{}", if i > 0 { "," } else { "" }, self.thread_value(thread, &both))?;
-        }
-        write!(out, "\n]")?;
-        let left = [self.monitors(options).1, self.pairs(options).1, self.thread_list(options).1];
-        if left != [0; 3] {
-            let [monitors, pairs, threads] = left;
-            let left = json!({"monitors": monitors, "pairs": pairs, "threads": threads});
-            write!(out, ",\"left_out\":{left}")?;
-        }
-        Ok(write!(out, "}}")?)
-    }
-
-    /// The same as a value, with how many rows are left out; of the threads of a monitor only the first.
-    pub(super) fn value(&self, options: &Options<'_>) -> Value {
-        let mut value = self.opening();
+    pub(super) fn document(&self, options: &Options<'_>) -> Document<'_> {
+        let mut document = Document::default();
+        document.put("contended", value_of(&self.waits.all.contended));
+        document.put("end", self.waits.end);
+        document.put("owners_known", self.waits.owned);
+        document.put("process", self.name);
+        document.put("waiting", value_of(&self.waits.all.waiting));
         let (monitors, no_monitors) = self.monitors(options);
         let (pairs, no_pairs) = self.pairs(options);
         let (threads, no_threads) = self.thread_list(options);
-        let monitors = monitors.into_iter().map(|(monitor, waits)| {
-            let mut row = self.monitor_value(monitor, waits);
-            ["owners", "contended_by", "waited_by"].iter().for_each(|list| shorten(&mut row, list));
-            row
-        });
-        value["monitors"] = monitors.collect();
-        value["pairs"] = pairs.iter().map(pair_value).collect();
-        value["threads"] =
-            threads.into_iter().map(|(thread, both)| self.thread_value(thread, &both)).collect();
-        value["left_out"] = json!({"monitors": no_monitors, "pairs": no_pairs, "threads": no_threads});
+        document.rows(
+            "monitors",
+            monitors.into_iter().map(|(monitor, waits)| self.monitor_value(monitor, waits)),
+        );
+        document.rows("pairs", pairs.into_iter().map(|pair| pair_value(&pair)));
+        document.rows("threads", threads.into_iter().map(|(thread, both)| self.thread_value(thread, &both)));
+        if [no_monitors, no_pairs, no_threads] != [0; 3] {
+            let left = json!({"monitors": no_monitors, "pairs": no_pairs, "threads": no_threads});
+            document.put("left_out", left);
+        }
+        document
+    }
+
+    /// The same for a page: of the threads of a monitor only the first.
+    pub(super) fn value(&self, options: &Options<'_>) -> Value {
+        let mut value = self.document(options).into_value();
+        for row in value["monitors"].as_array_mut().into_iter().flatten() {
+            ["owners", "contended_by", "waited_by"].iter().for_each(|list| shorten(row, list));
+        }
+        if value["left_out"].is_null() {
+            value["left_out"] = json!({"monitors": 0, "pairs": 0, "threads": 0});
+        }
         value
     }
 

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
+use serde_json::Value;
+
 use super::counts::{self, Report};
 use super::{Error, Format, Options, Sort, columns, xprof};
 use crate::arcs::Arcs;
@@ -159,11 +161,11 @@ impl<'a> Summary<'a> {
         Recording::of(self.session, &self.arcs).print_left_out(out)
     }
 
-    /// Writes everything as one JSON document: files, counts, their balance, invariants, code regions, and the flat profile.
+    /// Everything as one document: files, counts, their balance, invariants, code regions, and the flat profile.
     ///
     /// # Errors
-    /// The output failed.
-    pub fn document(&self, out: &mut dyn Write, top: Option<usize>) -> Result<(), Error> {
+    /// None that is expected: all of it can be a value.
+    pub fn document(&self, top: Option<usize>) -> Result<Value, Error> {
         let Summary { session, arcs, counts, checked, own } = self;
         let mut document = serde_json::to_value(counts)?;
         let violations: Vec<_> = checked.violations.iter().map(ToString::to_string).collect();
@@ -194,12 +196,9 @@ impl<'a> Summary<'a> {
         if own.is_there() {
             document["own"] = serde_json::json!(own.patterns);
         }
-        let mut profile = Vec::new();
         let options = Options { format: Format::Json, top, ..Options::default() };
-        xprof::write(&mut profile, &session.model, arcs, &options)?;
-        document["xprof"] = serde_json::from_slice(&profile)?;
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        Ok(writeln!(out)?)
+        document["xprof"] = xprof::document(&session.model, arcs, &options)?;
+        Ok(document)
     }
 }
 
