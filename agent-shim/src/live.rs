@@ -45,6 +45,7 @@ pub(crate) fn go_live(
         let at_once = attached
             || agent.hook.wants_jdk()
             || agent.samples_stacks()
+            || agent.hook.subgraph().is_some()
             || agent.threads.is_some()
             || heap::is_on();
         export_memory(jvmti, jni);
@@ -114,7 +115,8 @@ pub(crate) fn go_live(
     }
     // Hidden classes are named in the report; without this event they are not.
     let _ = jvmti.enable(Event::ClassPrepare);
-    if attached && !agent.hook.roots().is_empty() && !place_on_stack::answer(jni) {
+    let looks_at_stacks = attached || agent.hook.subgraph().is_some();
+    if looks_at_stacks && !agent.hook.roots().is_empty() && !place_on_stack::answer(jni) {
         return Err("the runtime cannot ask for places on stacks".to_owned());
     }
     let mut stood = Standstill::default();

@@ -54,9 +54,6 @@ pub(crate) fn start(
     if options.early && attached {
         return Err("early=on is about the start of a program, and this one runs already".to_owned());
     }
-    if options.subgraph && !attached {
-        return Err("subgraph=on is for a program that runs already: use instrument attach".to_owned());
-    }
     let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
     let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
     let effective = |key: &str| property(key).or_else(|| given(key));

@@ -2,10 +2,11 @@
 #![cfg(target_os = "linux")]
 
 use anyhow::{Context, Result, ensure};
+use instrument_tests::agent;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::resident::{Program, text};
-use instrument_tests::subject::entries_of;
+use instrument_tests::subject::{self, entries_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -95,6 +96,36 @@ fn counts_beneath_the_root_are_those_of_a_run_in_which_everything_is_rewritten()
         program.run("handle 3")?;
         program.end()?;
     }
+    Ok(())
+}
+
+/// The same from the start of the program: nothing has to be attached to.
+#[test]
+fn a_program_can_be_started_so() -> Result<()> {
+    for jre in jre::all()? {
+        let case = format!("Java {}", jre.version);
+        let started = |subgraph: &str| {
+            let flag = agent::option(&format!("include=Subgraph*,root={ROOT}{subgraph}"))?;
+            Program::start(&jre, &[&flag], &["Subgraph"], None)
+        };
+        let mut program = started("")?;
+        program.run("handle 10")?;
+        let expected = counts(&mut program)?;
+        ensure!(expected.len() > 10, "{case}: {expected:?}");
+
+        let mut program = started(",subgraph=on")?;
+        until_entered(&mut program, &expected)?;
+        let other = ids(&program, "Subgraph$Other")?;
+        for (method, rewritten) in [("count", false), ("step", false), ("toString", true)] {
+            ensure!(other[method].is_some() == rewritten, "{case}: {method}: {other:?}");
+        }
+        assert_eq!(ids(&program, "Subgraph")?["outside"], None, "{case}");
+        assert_eq!(counts(&mut program)?, expected, "{case}: {}", program.stderr());
+        program.end()?;
+    }
+    let mut without = subject::call()?;
+    let said = text(&without.args(["run", "--subgraph", "--", "java", "-version"]).output()?.stderr);
+    ensure!(said.contains("give --root METHOD"), "{said}");
     Ok(())
 }
 

@@ -130,9 +130,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if opts.calls.is_some() && agent.settings.roots.is_empty() {
         return Err(usage("--calls counts calls of the roots: give --root METHOD"));
     }
-    if opts.subgraph && agent.settings.roots.is_empty() {
-        return Err(usage("--subgraph rewrites what the roots can call: give --root METHOD"));
-    }
+    agent.check_subgraph()?;
     if agent.recording.is_early() {
         return Err(usage("--early is about the start of a program; this one runs already"));
     }

@@ -79,6 +79,13 @@ pub(crate) struct Opts {
     #[arg(long, conflicts_with_all = ["early", "budget"])]
     armed: bool,
 
+    /// Rewrite only what the roots can call, as far as call sites, overrides and lambdas tell
+    ///
+    /// As of `instrument attach --subgraph`, from the start: all other methods keep their own code and cost nothing. What is far from what was
+    /// called so far follows within moments of its first call. Needs --root METHOD.
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["early", "probes"])]
+    subgraph: bool,
+
     /// Run the program twice: once with nothing rewritten for its times, and once recorded for its counts
     ///
     /// So the times have nothing of the recording in them, not even what probes keep the compiler from doing. Everything that the program
@@ -130,6 +137,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = report.transpose()?;
     let mut agent = opts.agent.resolve(opts.probes.is_some(), |name| std::env::var(name).ok(), talk)?;
     agent.armed = opts.armed;
+    agent.subgraph = opts.subgraph;
+    agent.check_subgraph()?;
     let directory = directory_of(opts.out.as_deref());
     let prepare = |rules: &PathBuf| {
         let is_java = is_java(&opts.command[0]);

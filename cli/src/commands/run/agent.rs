@@ -145,6 +145,17 @@ impl Agent {
         Ok(())
     }
 
+    /// Whether there are roots whose calls can be followed.
+    ///
+    /// # Errors
+    /// There are none.
+    pub(crate) fn check_subgraph(&self) -> Result<()> {
+        if self.subgraph && self.settings.roots.is_empty() {
+            return Err(usage("--subgraph rewrites what the roots can call: give --root METHOD"));
+        }
+        Ok(())
+    }
+
     /// What the agent would refuse of `--probes`, or could not do.
     ///
     /// # Errors
