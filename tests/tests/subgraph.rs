@@ -1,4 +1,4 @@
-//! `instrument attach --subgraph`: only what the roots can call is rewritten, and nothing beneath a root is missed.
+//! `--subgraph` of `instrument attach` and `run`: only what the roots can call is rewritten, and nothing beneath a root is missed.
 #![cfg(target_os = "linux")]
 
 use anyhow::{Context, Result, ensure};
