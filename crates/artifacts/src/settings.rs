@@ -177,67 +177,9 @@ impl Settings {
             let words: Vec<&str> = Transform::WORDS.iter().map(|(word, ..)| *word).collect();
             return Err(usage(format!("the list of transforms is empty; there are {}", words.join(", "))));
         }
-        if self.library_calls != LibraryCalls::None && !self.transforms.contains(&Transform::MethodEvents) {
-            return Err(usage(
-                "--library-calls is about calls that methods make which method-events records, and it is not among the transforms",
-            ));
-        }
-        let has = |transform| self.transforms.contains(&transform);
-        if self.native && !has(Transform::MethodEvents) {
-            return Err(usage(
-                "--native is about calls which method-events records, and it is not among the transforms",
-            ));
-        }
-        if has(Transform::Waits) && !has(Transform::MethodEvents) {
-            return Err(usage(
-                "--transform waits is about calls that methods make which method-events records, and it is not among the transforms",
-            ));
-        }
-        let values = Values::WORDS.iter().find(|(_, values, _)| has(values.transform()));
-        if let Some((word, ..)) = values.filter(|_| !has(Transform::MethodEvents)) {
-            return Err(usage(format!(
-                "--values {word} is about calls that methods make which method-events records, and it is not among the transforms; add --transform method-events"
-            )));
-        }
-        if has(Transform::Bytecodes) && !has(Transform::MethodEvents) {
-            return Err(usage(
-                "--transform bytecodes is about calls which method-events records, and it is not among the transforms",
-            ));
-        }
-        if self.large_methods == LargeMethods::Wrap && !has(Transform::MethodEvents) {
-            return Err(usage(
-                "--large-methods wrap is about methods that method-events records, and it is not among the transforms",
-            ));
-        }
-        if self.large_methods == LargeMethods::Wrap && has(Transform::Bytecodes) {
-            return Err(usage(
-                "--large-methods wrap and --transform bytecodes exclude each other: the wrapper's own instructions would count",
-            ));
-        }
-        if self.large_methods == LargeMethods::Wrap && has(Transform::Lines) {
-            return Err(usage(
-                "--large-methods wrap and --transform lines exclude each other: a method with a wrapper has no room for the counters of its lines",
-            ));
-        }
-        if has(Transform::Bytecodes) && self.record == Record::Trace {
-            return Err(usage(
-                "--transform bytecodes is for --record counts and tree: a trace has no place for its counts",
-            ));
-        }
-        if self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty() {
-            return Err(usage("--library-calls all is about all classes, --subclasses-of about some"));
-        }
-        if let Some(timing) = self.timing {
-            let fits = match self.record {
-                Record::Tree | Record::Off => timing != Timing::None,
-                Record::Counts => [Timing::Samples, Timing::None].contains(&timing),
-                Record::Trace | Record::Samples => false,
-            };
-            let others = if timing == Timing::None { "--record counts" } else { "--record tree" };
-            if !fits {
-                return Err(usage(format!("--timing {timing} is for {others}: leave it out")));
-            }
-        }
+        self.check_method_events()?;
+        self.check_exclusions()?;
+        self.check_timing()?;
         for root in &self.roots {
             MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;
         }
@@ -261,6 +203,81 @@ impl Settings {
             )));
         }
         Ok(())
+    }
+
+    fn has(&self, transform: Transform) -> bool {
+        self.transforms.contains(&transform)
+    }
+
+    /// What needs method-events has it.
+    fn check_method_events(&self) -> Result<()> {
+        if self.has(Transform::MethodEvents) {
+            return Ok(());
+        }
+        let wraps = self.large_methods == LargeMethods::Wrap;
+        let values = Values::WORDS.iter().find(|(_, values, _)| self.has(values.transform()));
+        let values = values.map(|(word, ..)| format!("--values {word}"));
+        let needs = [
+            (
+                self.library_calls != LibraryCalls::None,
+                "--library-calls",
+                "calls that methods make which",
+                "",
+            ),
+            (self.native, "--native", "calls which", ""),
+            (self.has(Transform::Waits), "--transform waits", "calls that methods make which", ""),
+            (
+                values.is_some(),
+                values.as_deref().unwrap_or_default(),
+                "calls that methods make which",
+                "; add --transform method-events",
+            ),
+            (self.has(Transform::Bytecodes), "--transform bytecodes", "calls which", ""),
+            (wraps, "--large-methods wrap", "methods that", ""),
+        ];
+        match needs.into_iter().find(|&(is_given, ..)| is_given) {
+            None => Ok(()),
+            Some((_, option, what, cure)) => Err(usage(format!(
+                "{option} is about {what} method-events records, and it is not among the transforms{cure}"
+            ))),
+        }
+    }
+
+    /// No two settings exclude each other.
+    fn check_exclusions(&self) -> Result<()> {
+        let wraps = self.large_methods == LargeMethods::Wrap;
+        let clashes = [
+            (
+                wraps && self.has(Transform::Bytecodes),
+                "--large-methods wrap and --transform bytecodes exclude each other: the wrapper's own instructions would count",
+            ),
+            (
+                wraps && self.has(Transform::Lines),
+                "--large-methods wrap and --transform lines exclude each other: a method with a wrapper has no room for the counters of its lines",
+            ),
+            (
+                self.has(Transform::Bytecodes) && self.record == Record::Trace,
+                "--transform bytecodes is for --record counts and tree: a trace has no place for its counts",
+            ),
+            (
+                self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty(),
+                "--library-calls all is about all classes, --subclasses-of about some",
+            ),
+        ];
+        let clash = clashes.into_iter().find(|&(is_there, _)| is_there);
+        clash.map_or(Ok(()), |(_, reason)| Err(usage(reason)))
+    }
+
+    /// The timing fits what is recorded.
+    fn check_timing(&self) -> Result<()> {
+        let Some(timing) = self.timing else { return Ok(()) };
+        let fits = match self.record {
+            Record::Tree | Record::Off => timing != Timing::None,
+            Record::Counts => [Timing::Samples, Timing::None].contains(&timing),
+            Record::Trace | Record::Samples => false,
+        };
+        let others = if timing == Timing::None { "--record counts" } else { "--record tree" };
+        if fits { Ok(()) } else { Err(usage(format!("--timing {timing} is for {others}: leave it out"))) }
     }
 }
 

@@ -86,19 +86,13 @@ impl StackMaps {
 
     /// Reads the table. `first`: the type state at the beginning of the method, with so many locals used; `marks`: of each byte of the
     /// code, which gets the number of the frame that stands there.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "called in one place, with parts of the checker that are borrowed apart"
-    )]
-    pub fn read<'a>(
+    pub fn read(
         &mut self,
         info: &[u8],
-        class: &ClassFile<'a>,
         code: &CodeAttribute<'_>,
         (first, used): (&Frame, usize),
         marks: &mut [Mark],
-        constants: &mut Constants<'a>,
-        universe: &mut Universe<'_>,
+        names: &mut Names<'_, '_, '_>,
     ) -> Check {
         let broken = |index: u16| Problem::new(Rule::StackMapFormat, format!("frame {index} cannot be read"));
         let mut table = Frames::new(info).map_err(|error| broken(error.index))?;
@@ -106,53 +100,14 @@ impl StackMaps {
         let mut locals = (0u32, used as u32);
         let mut this_uninitialized = first.this_uninitialized;
         while let Some(frame) = table.next().map_err(|error| broken(error.index))? {
-            let fault =
-                |why: &str| Problem::new(Rule::StackMapFormat, format!("frame at {}: {why}", frame.pc));
             let size = |why: &str| Problem::new(Rule::StackMapSize, format!("frame at {}: {why}", frame.pc));
-            let mut read = |span: &[u8], into: &mut Vec<Type>, has_this: &mut bool| -> Check {
-                for item in types(span) {
-                    let of = match item[0] {
-                        0 => Type::TOP,
-                        1 => Type::INT,
-                        2 => Type::FLOAT,
-                        verification_type::DOUBLE => Type::DOUBLE,
-                        verification_type::LONG => Type::LONG,
-                        5 => Type::NULL,
-                        verification_type::UNINITIALIZED_THIS => {
-                            *has_this = true;
-                            Type::UNINITIALIZED_THIS
-                        }
-                        verification_type::OBJECT => constants
-                            .class(&class.pool, u2(item, 1), universe)
-                            .map_err(|_| fault("an index names no Class constant"))?,
-                        _ => {
-                            let pc = u2(item, 1);
-                            if !marks.get(usize::from(pc)).is_some_and(|mark| mark.is_new()) {
-                                return Err(size("an object that is not initialised has no new instruction"));
-                            }
-                            Type::uninitialized(u32::from(pc))
-                        }
-                    };
-                    into.push(of);
-                    if of.is_category_2() {
-                        into.push(of.upper());
-                    }
-                }
-                Ok(())
-            };
             match frame.kind {
                 FrameKind::Same | FrameKind::SameLocals1StackItem => {}
                 FrameKind::Chop(count) => {
-                    for _ in 0..count {
-                        let kept = &self.locals[locals.0 as usize..locals.1 as usize];
-                        let width = match kept.last() {
-                            None => return Err(size("it takes away more local variables than there are")),
-                            Some(last) if last.is_category_2_upper() && kept.len() > 1 => 2,
-                            Some(_) => 1,
-                        };
-                        locals.1 -= width;
-                    }
                     let kept = &self.locals[locals.0 as usize..locals.1 as usize];
+                    let kept = without_last(kept, count)
+                        .ok_or_else(|| size("it takes away more local variables than there are"))?;
+                    locals.1 = locals.0 + kept.len() as u32;
                     this_uninitialized = kept.contains(&Type::UNINITIALIZED_THIS);
                 }
                 FrameKind::Append(_) => {
@@ -162,18 +117,18 @@ impl StackMaps {
                         self.locals.extend_from_within(locals.0 as usize..locals.1 as usize);
                         locals.0 = start;
                     }
-                    read(frame.locals, &mut self.locals, &mut this_uninitialized)?;
+                    names.read(frame.pc, frame.locals, marks, &mut self.locals, &mut this_uninitialized)?;
                     locals.1 = self.locals.len() as u32;
                 }
                 FrameKind::Full => {
                     locals.0 = self.locals.len() as u32;
                     this_uninitialized = false;
-                    read(frame.locals, &mut self.locals, &mut this_uninitialized)?;
+                    names.read(frame.pc, frame.locals, marks, &mut self.locals, &mut this_uninitialized)?;
                     locals.1 = self.locals.len() as u32;
                 }
             }
             let start = self.stack.len() as u32;
-            read(frame.stack, &mut self.stack, &mut false)?;
+            names.read(frame.pc, frame.stack, marks, &mut self.stack, &mut false)?;
             let stack = (start, self.stack.len() as u32);
             if (locals.1 - locals.0) as usize > usize::from(code.max_locals) {
                 return Err(size("it has more local variables than max_locals"));
@@ -192,4 +147,68 @@ impl StackMaps {
         }
         Ok(())
     }
+}
+
+/// What the types of a table are told by: the constants of its class, and the classes that they name.
+pub struct Names<'r, 'a, 'u> {
+    /// The class.
+    pub class: &'r ClassFile<'a>,
+    /// Its constants.
+    pub constants: &'r mut Constants<'a>,
+    /// All classes.
+    pub universe: &'r mut Universe<'u>,
+}
+
+impl Names<'_, '_, '_> {
+    /// Reads the types of a span of the frame at `pc` behind others; `has_this`: gets true where `this` is one that is not initialised.
+    fn read(
+        &mut self,
+        pc: usize,
+        span: &[u8],
+        marks: &[Mark],
+        into: &mut Vec<Type>,
+        has_this: &mut bool,
+    ) -> Check {
+        let fault = |rule: Rule, why: &str| Problem::new(rule, format!("frame at {pc}: {why}"));
+        for item in types(span) {
+            let of = match item[0] {
+                0 => Type::TOP,
+                1 => Type::INT,
+                2 => Type::FLOAT,
+                verification_type::DOUBLE => Type::DOUBLE,
+                verification_type::LONG => Type::LONG,
+                5 => Type::NULL,
+                verification_type::UNINITIALIZED_THIS => {
+                    *has_this = true;
+                    Type::UNINITIALIZED_THIS
+                }
+                verification_type::OBJECT => self
+                    .constants
+                    .class(&self.class.pool, u2(item, 1), self.universe)
+                    .map_err(|_| fault(Rule::StackMapFormat, "an index names no Class constant"))?,
+                _ => {
+                    let new = u2(item, 1);
+                    if !marks.get(usize::from(new)).is_some_and(|mark| mark.is_new()) {
+                        let why = "an object that is not initialised has no new instruction";
+                        return Err(fault(Rule::StackMapSize, why));
+                    }
+                    Type::uninitialized(u32::from(new))
+                }
+            };
+            into.push(of);
+            if of.is_category_2() {
+                into.push(of.upper());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Local variables without the last `count`, of which one may be two words wide.
+fn without_last(mut locals: &[Type], count: u8) -> Option<&[Type]> {
+    for _ in 0..count {
+        let width = if locals.len() > 1 && locals.last()?.is_category_2_upper() { 2 } else { 1 };
+        locals = locals.get(..locals.len().checked_sub(width)?)?;
+    }
+    Some(locals)
 }

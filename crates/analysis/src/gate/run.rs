@@ -14,7 +14,7 @@ use instrument_names::selection::Selection;
 use super::conditions::{Conditions, Refusal};
 use super::figure::{Figure, Figures, add};
 use crate::hash::HashMap;
-use crate::model::{Arcflow, Kind};
+use crate::model::{self, Arcflow, Kind};
 use crate::stable_name::stable;
 
 /// A context of a run.
@@ -70,6 +70,84 @@ pub(crate) fn is_method(name: &str) -> bool {
     !name.starts_with('(')
 }
 
+/// Where the figures of a context of the model go.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Index of the node; none: it is outside of the part that is gathered.
+    place: Option<usize>,
+    /// Index of the thread.
+    thread: usize,
+}
+
+/// A run that is being gathered.
+struct Gathered<'a> {
+    run: Run,
+    /// Where contexts begin; none: only below links.
+    top: Option<usize>,
+    names: BTreeMap<String, usize>,
+    threads: BTreeMap<&'a str, usize>,
+    /// Nodes by caller and name.
+    children: HashMap<(usize, usize), usize>,
+    /// By index of the model's node.
+    places: Vec<Place>,
+}
+
+impl<'a> Gathered<'a> {
+    fn place(&mut self, node: &model::Node, name: &'a str, part: Option<&str>) -> Result<Place, Refusal> {
+        let above = self.places.get(node.parent.0 as usize).copied();
+        let Place { place: mut parent, thread } =
+            above.unwrap_or(Place { place: self.top, thread: usize::MAX });
+        Ok(match node.kind {
+            Kind::Root | Kind::Process => Place { place: self.top, thread },
+            Kind::Thread => {
+                let next = self.threads.len();
+                // Below the context that started it, if links are followed.
+                Place { place: parent, thread: *self.threads.entry(name).or_insert(next) }
+            }
+            Kind::Link if part == Some(name) => Place { place: Some(0), thread },
+            Kind::Method | Kind::Link | Kind::Deeper => {
+                let bare = name.strip_prefix("call ").unwrap_or(name);
+                if bare.starts_with('#') && bare[1..].starts_with(|c: char| c.is_ascii_digit()) {
+                    return Err(Refusal::Unnamed(name.to_owned()));
+                }
+                if is_once(name) {
+                    parent = self.top;
+                }
+                Place { place: parent.map(|parent| self.child(parent, name, thread)), thread }
+            }
+        })
+    }
+
+    fn child(&mut self, parent: usize, name: &str, thread: usize) -> usize {
+        let next = self.names.len();
+        let name = *self.names.entry(stable(name).into_owned()).or_insert(next);
+        if name == next {
+            self.run.threads.push(BTreeSet::new());
+        }
+        self.run.threads[name].insert(thread);
+        let next = self.run.nodes.len();
+        let place = *self.children.entry((parent, name)).or_insert(next);
+        if place == next {
+            self.run.nodes.push(Node { parent, name, figures: Figures::default() });
+        }
+        place
+    }
+
+    /// The run, with all names.
+    fn named(self) -> Run {
+        let Gathered { mut run, names, threads, .. } = self;
+        run.names = vec![String::new(); names.len()];
+        for (name, index) in names {
+            run.names[index] = name;
+        }
+        run.thread_names = vec![String::new(); threads.len()];
+        for (name, index) in threads {
+            run.thread_names[index] = name.to_owned();
+        }
+        run
+    }
+}
+
 impl Run {
     /// Whether a figure was counted at all: 0 of what nobody counts is no answer.
     ///
@@ -110,79 +188,34 @@ impl Run {
         model: &Arcflow,
         part: Option<&str>,
     ) -> Result<Run, Refusal> {
-        let mut run = Run::empty(label, conditions);
-        let resources: Vec<_> = Figure::ALL[1..].iter().map(|figure| model.resource(figure.word())).collect();
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        let mut threads: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut children: HashMap<(usize, usize), usize> = HashMap::default();
-        // By index of the model's node: the place, and the thread; no place: it is outside of the part.
-        let mut places: Vec<(Option<usize>, usize)> = Vec::with_capacity(model.nodes().len());
-        let top = part.is_none().then_some(0);
+        let mut gathered = Gathered {
+            run: Run::empty(label, conditions),
+            top: part.is_none().then_some(0),
+            names: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            children: HashMap::default(),
+            places: Vec::with_capacity(model.nodes().len()),
+        };
         let mut is_there = part.is_none();
+        let resources: Vec<_> = Figure::ALL[1..].iter().map(|figure| model.resource(figure.word())).collect();
         for id in model.ids() {
             let node = model.node(id);
-            let (mut parent, mut thread) =
-                places.get(node.parent.0 as usize).copied().unwrap_or((top, usize::MAX));
-            let name = model.name(node.consumer);
-            let place = match node.kind {
-                Kind::Root | Kind::Process => top,
-                Kind::Thread => {
-                    let next = threads.len();
-                    thread = *threads.entry(name).or_insert(next);
-                    // Below the context that started it, if links are followed.
-                    parent
+            let at = gathered.place(node, model.name(node.consumer), part)?;
+            is_there |= node.kind == Kind::Link && part == Some(model.name(node.consumer));
+            if let Some(place) = at.place {
+                // A thread that was started in a method is no call of it.
+                let is_call = matches!(node.kind, Kind::Method | Kind::Link | Kind::Deeper) && place != 0;
+                let base = model.base(id);
+                let mut figures = Figures::default();
+                figures[0] = if is_call { node.n } else { 0 };
+                for (figure, resource) in figures[1..].iter_mut().zip(&resources) {
+                    *figure = resource.map_or(0, |r| base[r] as u64);
                 }
-                Kind::Link if part == Some(name) => {
-                    is_there = true;
-                    Some(0)
-                }
-                Kind::Method | Kind::Link | Kind::Deeper => {
-                    let bare = name.strip_prefix("call ").unwrap_or(name);
-                    if bare.starts_with('#') && bare[1..].starts_with(|c: char| c.is_ascii_digit()) {
-                        return Err(Refusal::Unnamed(name.to_owned()));
-                    }
-                    if is_once(name) {
-                        parent = top;
-                    }
-                    let Some(parent) = parent else {
-                        places.push((None, thread));
-                        continue;
-                    };
-                    let next = names.len();
-                    let name = *names.entry(stable(name).into_owned()).or_insert(next);
-                    if name == next {
-                        run.threads.push(BTreeSet::new());
-                    }
-                    run.threads[name].insert(thread);
-                    let next = run.nodes.len();
-                    let place = *children.entry((parent, name)).or_insert(next);
-                    if place == next {
-                        run.nodes.push(Node { parent, name, figures: Figures::default() });
-                    }
-                    Some(place)
-                }
-            };
-            let base = model.base(id);
-            let mut figures = Figures::default();
-            // A thread that was started in a method is no call of it.
-            let is_call = matches!(node.kind, Kind::Method | Kind::Link | Kind::Deeper) && place != Some(0);
-            figures[0] = if is_call { node.n } else { 0 };
-            for (figure, resource) in figures[1..].iter_mut().zip(&resources) {
-                *figure = resource.map_or(0, |r| base[r] as u64);
+                add(&mut gathered.run.nodes[place].figures, &figures);
             }
-            if let Some(place) = place {
-                add(&mut run.nodes[place].figures, &figures);
-            }
-            places.push((place, thread));
+            gathered.places.push(at);
         }
-        run.names = vec![String::new(); names.len()];
-        for (name, index) in names {
-            run.names[index] = name;
-        }
-        run.thread_names = vec![String::new(); threads.len()];
-        for (name, index) in threads {
-            run.thread_names[index] = name.to_owned();
-        }
+        let mut run = gathered.named();
         if let (Some(part), false) = (part, is_there) {
             return Err(Refusal::NoPart(part.to_owned()));
         }

@@ -35,7 +35,7 @@ pub(crate) mod thread_rows;
 mod times;
 mod waiting;
 
-use instrument_trace::{Profile, Thread, ThreadKind, Tree};
+use instrument_trace::{Calibration, Profile, Thread, ThreadKind, Tree, TreeNode};
 
 use crate::calibration::{self, Calls};
 use crate::correction;
@@ -51,7 +51,7 @@ use ends::{End, ends};
 use place::{Places, Placing, place};
 use sums::Sums;
 pub use thread_rows::pools;
-use times::{Cost, CpuTimes, TreeTimes, calls_of, cpu_times, times};
+use times::{Cost, CpuTimes, Times, TreeTimes, calls_of, cpu_times, times};
 
 /// Name of a method by copy of the runtime and id.
 pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
@@ -163,6 +163,32 @@ pub fn load(processes: &mut [Process<'_>], options: &Options<'_>) -> Loaded {
     loaded
 }
 
+/// Adds what a context took itself, but for its CPU time; `is_wait`: whether it may block its thread, where calls are timed.
+fn add_figures(columns: &Columns, base: &mut [f64], node: &TreeNode, of: &Times, is_wait: Option<bool>) {
+    let mut add = |column: Option<usize>, value: f64| {
+        if let Some(column) = column {
+            base[column] += value;
+        }
+    };
+    add(columns.wall, of.exact);
+    add(columns.raw, of.raw);
+    if let (Some((running, waiting)), Some(is_wait)) = (columns.parts, is_wait) {
+        let time = if columns.wall.is_some() { of.exact } else { of.raw };
+        add(Some(if is_wait { waiting } else { running }), time);
+    }
+    add(columns.bytecodes, node.bytecodes as f64);
+    let unwinds = node.closes.total().saturating_sub(node.closes.exits);
+    add(Some(columns.unwinds), unwinds as f64);
+    if let Some((base, cum)) = columns.noise {
+        add(Some(base), of.noise);
+        add(Some(cum), of.cum_noise);
+    }
+    if let Some((base, cum)) = columns.variance {
+        add(Some(base), of.variance);
+        add(Some(cum), of.inclusive_variance - of.callees_variance);
+    }
+}
+
 /// Calls by the number of their method.
 #[derive(Default)]
 struct ByConsumer(Vec<Option<CallTimes>>);
@@ -240,26 +266,39 @@ impl Loading<'_, '_> {
                 self.loaded.overhead += probes;
             }
         }
+        let threads = names.iter().zip(&places.threads);
+        let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
+        self.objects(process, node, &threads);
+        self.waits(process, node, &threads);
+        if self.options.apart {
+            self.loaded.places.push(places);
+        }
+    }
+
+    /// What is live of the objects of a process, below those of its threads that are wanted.
+    fn objects(&mut self, process: &Process<'_>, node: NodeId, threads: &[Option<NodeId>]) {
+        let profile = &*process.profile;
         if let (Some(biographies), Some((live, live_bytes))) = (process.biographies, self.columns.live) {
             let is_counted = profile.threads.iter().any(|thread| !thread.allocations.is_empty());
             let made = (!is_counted).then_some((self.columns.allocations, self.columns.bytes));
-            let threads =
-                names.iter().zip(&places.threads).map(|(name, &place)| name.is_some().then_some(place));
             let placing = objects::Placing {
                 profile,
                 methods: process.methods,
-                threads: threads.collect(),
+                threads: threads.to_vec(),
                 process: self.options.thread.is_none_or(|wants| wants("")).then_some(node),
             };
             let columns = objects::Columns { live, live_bytes, made };
             objects::add(&mut self.loaded.model, &columns, &placing, biographies);
         }
+    }
+
+    /// What these threads waited for.
+    fn waits(&mut self, process: &Process<'_>, node: NodeId, threads: &[Option<NodeId>]) {
+        let profile = &*process.profile;
         if let (Some(columns), Some(waits)) = (self.columns.waits, process.waits) {
-            let threads = names.iter().zip(&places.threads);
-            let threads: Vec<_> = threads.map(|(name, &at)| name.is_some().then_some(at)).collect();
             let method = process.methods;
-            let placing =
-                waiting::Placing { profile, process: node, threads: &threads, wanted: &wanted, method };
+            let wanted = |name: &str| self.options.thread.is_none_or(|wants| wants(name));
+            let placing = waiting::Placing { profile, process: node, threads, wanted: &wanted, method };
             let parts = match self.columns.samples {
                 Some(columns) => columns.waiting.map(waiting::Parts::Beside),
                 None => {
@@ -267,9 +306,6 @@ impl Loading<'_, '_> {
                 }
             };
             waiting::add(&mut self.loaded.model, columns, parts, &placing, waits);
-        }
-        if self.options.apart {
-            self.loaded.places.push(places);
         }
     }
 
@@ -304,17 +340,8 @@ impl Loading<'_, '_> {
         let calibrated =
             correction::cost(profile, thread).filter(|_| self.columns.wall.is_some() && is_timed);
         let cost = calibrated.map(|cost| in_place::bounded(cost, tree));
-        let mut allocations = vec![0.0; tree.nodes.len()];
         let at = places.threads[index];
-        for made in &thread.tree_allocations {
-            let node = (made.node as usize).checked_sub(1).filter(|&i| i < tree.nodes.len());
-            let place = node.map_or(at, |i| places.nodes[index][i]);
-            if let Some(i) = node {
-                allocations[i] += made.count as f64;
-            }
-            self.add(place, Some(self.columns.allocations), made.count as f64);
-            self.add(place, self.columns.bytes, made.bytes as f64);
-        }
+        let allocations = self.allocations(thread, tree, &places.nodes[index], at);
         let known = cost.map(|calibration| Cost { calibration, disturbed: self.disturbed });
         let times = if is_timed { times(tree, known.as_ref(), &allocations) } else { TreeTimes::none(tree) };
         self.sums.add(&times);
@@ -335,36 +362,20 @@ impl Loading<'_, '_> {
             if above.is_none_or(|above| nodes[above] != place) {
                 self.loaded.model.meet(place, node.entries);
             }
-            let (columns, base) = (self.columns, self.loaded.model.base_mut(place));
-            let mut add = |column: Option<usize>, value: f64| {
-                if let Some(column) = column {
-                    base[column] += value;
-                }
-            };
-            add(columns.wall, of.exact);
-            add(columns.raw, of.raw);
-            if let Some((running, waiting)) = columns.parts.filter(|_| is_timed) {
-                let method = node.consumer.method();
-                let is_wait = blocks.zip(method).is_some_and(|(blocks, id)| blocks(thread.copy, id));
-                let time = if columns.wall.is_some() { of.exact } else { of.raw };
-                add(Some(if is_wait { waiting } else { running }), time);
-            }
-            add(columns.cpu_raw, cpu.raw[i]);
-            if let (Some(columns), Some(figures)) = (columns.cpu, &cpu.exact) {
+            let method = node.consumer.method();
+            let is_wait = blocks.zip(method).is_some_and(|(blocks, id)| blocks(thread.copy, id));
+            add_figures(
+                self.columns,
+                self.loaded.model.base_mut(place),
+                node,
+                of,
+                is_timed.then_some(is_wait),
+            );
+            self.add(place, self.columns.cpu_raw, cpu.raw[i]);
+            if let (Some(columns), Some(figures)) = (self.columns.cpu, &cpu.exact) {
                 for (column, figures) in columns.into_iter().zip(figures) {
-                    add(Some(column), figures[i]);
+                    self.add(place, Some(column), figures[i]);
                 }
-            }
-            add(columns.bytecodes, node.bytecodes as f64);
-            let unwinds = node.closes.total().saturating_sub(node.closes.exits);
-            add(Some(columns.unwinds), unwinds as f64);
-            if let Some((base, cum)) = columns.noise {
-                add(Some(base), of.noise);
-                add(Some(cum), of.cum_noise);
-            }
-            if let Some((base, cum)) = columns.variance {
-                add(Some(base), of.variance);
-                add(Some(cum), of.inclusive_variance - of.callees_variance);
             }
             if let Some(calls) = self.context(place) {
                 calls.counts.add(&node.counts());
@@ -382,19 +393,39 @@ impl Loading<'_, '_> {
             }
         }
         if self.options.lifetimes && is_timed {
-            let top = tree.nodes.iter().zip(&times.nodes).filter(|(node, _)| node.parent == 0);
-            let (mut made, mut inside) = (Calls::default(), 0.0);
-            for (node, of) in top {
-                made.timed += node.entries as f64;
-                inside += of.inclusive;
-            }
-            let outside = (end.lifetime - inside).max(0.0).round();
-            let exact = cost.map_or(outside, |cost| {
-                calibration::exact(&cost, outside, Calls::default(), made, 0.0).max(0.0).round()
-            });
-            self.add(at, self.columns.wall, exact);
-            self.add(at, self.columns.raw, outside);
+            self.outside(tree, &times, cost.as_ref(), at, end);
         }
+    }
+
+    /// What a tree's nodes have allocated; objects made in none of them are those of the thread.
+    fn allocations(&mut self, thread: &Thread, tree: &Tree, nodes: &[NodeId], at: NodeId) -> Vec<f64> {
+        let mut allocations = vec![0.0; tree.nodes.len()];
+        for made in &thread.tree_allocations {
+            let node = (made.node as usize).checked_sub(1).filter(|&i| i < tree.nodes.len());
+            let place = node.map_or(at, |i| nodes[i]);
+            if let Some(i) = node {
+                allocations[i] += made.count as f64;
+            }
+            self.add(place, Some(self.columns.allocations), made.count as f64);
+            self.add(place, self.columns.bytes, made.bytes as f64);
+        }
+        allocations
+    }
+
+    /// The time in which a thread was in no recorded method.
+    fn outside(&mut self, tree: &Tree, times: &TreeTimes, cost: Option<&Calibration>, at: NodeId, end: &End) {
+        let top = tree.nodes.iter().zip(&times.nodes).filter(|(node, _)| node.parent == 0);
+        let (mut made, mut inside) = (Calls::default(), 0.0);
+        for (node, of) in top {
+            made.timed += node.entries as f64;
+            inside += of.inclusive;
+        }
+        let outside = (end.lifetime - inside).max(0.0).round();
+        let exact = cost.map_or(outside, |cost| {
+            calibration::exact(cost, outside, Calls::default(), made, 0.0).max(0.0).round()
+        });
+        self.add(at, self.columns.wall, exact);
+        self.add(at, self.columns.raw, outside);
     }
 
     /// A thread cannot run for longer than it is there: if the figures say so, one of them is off, and that has to be known.

@@ -19,7 +19,7 @@ use crate::fault::{Check, Problem, Rule};
 use crate::format::Jvm;
 use crate::frame::{Frame, View};
 use crate::hierarchy::{Universe, flags, key, package_of};
-use crate::stack_maps::{Mark, StackMaps};
+use crate::stack_maps::{Mark, Names, StackMaps};
 use crate::types::{NameId, Type};
 use instrument_rewriter::class_file::instruction::{length_at, u2};
 use instrument_rewriter::class_file::{ClassFile, CodeAttribute, Member, find_attribute, opcode};
@@ -150,7 +150,9 @@ impl<'c, 'a, 'p> Checker<'c, 'a, 'p> {
             |info: &[u8]| info.is_empty() || self.jvm.newest_major >= 69 && info.starts_with(&[0, 0]);
         if let Some(table) = table.filter(|table| !is_none(table.info)) {
             let first = (&*frame, used);
-            maps.read(table.info, self.class, &code, first, marks, &mut self.constants, self.universe)?;
+            let mut names =
+                Names { class: self.class, constants: &mut self.constants, universe: self.universe };
+            maps.read(table.info, &code, first, marks, &mut names)?;
         }
         self.pass()
     }
