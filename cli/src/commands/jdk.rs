@@ -18,8 +18,9 @@ use instrument_control::{RECORDING_JDK, selection};
 use instrument_messages::number;
 use instrument_messages::{Listener, usage};
 use instrument_names::id_map::IdMap;
-use instrument_rewriter::account;
+use instrument_rewriter::account::{self, Tally};
 use instrument_rewriter::filter::Filter;
+use instrument_rewriter::instrumenter::ClassRecord;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -150,14 +151,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let version = concat!("instrument ", env!("CARGO_PKG_VERSION"), "\n");
     std::fs::write(&mark, version).with_context(|| format!("writing {}", mark.display()))?;
     if let Some(path) = &opts.account {
-        let mut lines = Vec::new();
-        for (at, record) in &rewritten.records {
-            let (module, entry) = at.split_once('!').unwrap_or((at, ""));
-            account::with_record(Some(module), Some(entry), record, |record| {
-                account::write_lines(record, &mut lines)
-            })?;
-        }
-        outputs.file(path, None, &lines)?;
+        outputs.file(path, None, &account_lines(&rewritten.records)?)?;
     }
     let archives =
         start::make_archives(&home, &copy).context("the rewritten JDK has failed its start-up test")?;
@@ -168,7 +162,25 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     }
     outputs.commit()?;
 
-    let classes = rewritten.tally.classes.rewritten;
+    say(opts, &rewritten.tally, archives, seen, talk)?;
+    Ok(Exit::Done)
+}
+
+/// The lines of the account.
+fn account_lines(records: &[(String, ClassRecord)]) -> Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for (at, record) in records {
+        let (module, entry) = at.split_once('!').unwrap_or((at, ""));
+        account::with_record(Some(module), Some(entry), record, |record| {
+            account::write_lines(record, &mut lines)
+        })?;
+    }
+    Ok(lines)
+}
+
+/// Says what was made: `archives` of shared class data, and what was recorded in the start-up test.
+fn say(opts: &Opts, tally: &Tally, archives: usize, seen: usize, talk: &Talk) -> Result<()> {
+    let (classes, methods) = (tally.classes.rewritten, tally.methods.rewritten);
     talk.note(format_args!(
         "{} of {} rewritten; {} of shared class data; {} were recorded in the start-up test -> {}",
         number(methods, "method"),
@@ -177,11 +189,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         seen,
         opts.output.display()
     ));
-    if rewritten.tally.skipped() > 0 {
+    if tally.skipped() > 0 {
         talk.warn(format_args!(
             "skipped: {}, {}; --account FILE says which and why",
-            number(rewritten.tally.classes.skipped, "class"),
-            number(rewritten.tally.methods.skipped, "method")
+            number(tally.classes.skipped, "class"),
+            number(tally.methods.skipped, "method")
         ));
     }
     if opts.json {
@@ -191,7 +203,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         });
         writeln!(std::io::stdout().lock(), "{result}")?;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// A directory is replaced only if it is a JDK that this command made.

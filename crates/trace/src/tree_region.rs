@@ -215,10 +215,26 @@ pub(crate) fn read(
         note(first_wild, "node", format!("{wild} nodes have callers that are not in front of them"));
     }
 
+    let homeless = read_stack(bytes, (body, words / 2), &numbers, &mut tree, thread);
+    if homeless > 0 {
+        note(region.offset, "tree", format!("{homeless} frames have no node"));
+    }
+    thread.tree = Some(tree);
+    (numbers, untimed)
+}
+
+/// Reads the shadow stack: so many frames from an offset, each an open call of its node. How many have none.
+fn read_stack(
+    bytes: &Bytes<'_>,
+    (at, frames): (u64, u64),
+    numbers: &Numbers,
+    tree: &mut Tree,
+    thread: &mut Thread,
+) -> u64 {
     let mut homeless = 0u64;
     let mut is_open = true;
-    for i in 0..words / 2 {
-        let [word, clock] = bytes.words(body + 16 * i);
+    for i in 0..frames {
+        let [word, clock] = bytes.words(at + 16 * i);
         thread.last_event = thread.last_event.max(clock);
         is_open &= word != 0;
         if !is_open {
@@ -246,11 +262,7 @@ pub(crate) fn read(
         }
         thread.stack.push(frame);
     }
-    if homeless > 0 {
-        note(region.offset, "tree", format!("{homeless} frames have no node"));
-    }
-    thread.tree = Some(tree);
-    (numbers, untimed)
+    homeless
 }
 
 fn consumer(word: u32) -> Option<TreeConsumer> {

@@ -2,6 +2,7 @@
 //! a calling context tree.
 
 mod document;
+mod table;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::aligned::Aligned;
 use super::document::{Document, Member};
-use super::{Error, Format, Options, Show, machine, xtree};
+use super::{Error, Format, Options, Show, xtree};
 use crate::hash::HashMap;
 use crate::model::Arcflow;
 use crate::session::{ProfileFile, Session};
@@ -136,15 +137,8 @@ pub fn write(
             contexts(out, model, options)
         }
         (Format::Json, _) => with_document(processes, model, options, |document| Ok(document.print(out)?))?,
-        (Format::Csv, Table::Monitors) => {
-            writeln!(out, "process,monitor,class{}{},where", columns("contended"), columns("waiting"))?;
-            processes.iter().try_for_each(|process| process.monitor_rows(out, options))
-        }
-        (Format::Csv, Table::Threads) => {
-            let facts = "number,thread,group,group_parent,daemon,virtual,start,end,started_by";
-            writeln!(out, "process,{facts}{}{}", columns("contended"), columns("waiting"))?;
-            processes.iter().try_for_each(|process| process.thread_rows(out, options))
-        }
+        (Format::Csv, Table::Monitors) => table::monitors(out, processes, options),
+        (Format::Csv, Table::Threads) => table::threads(out, processes, options),
     }
 }
 
@@ -186,15 +180,6 @@ fn contexts(out: &mut dyn Write, model: &Arcflow, options: &Options<'_>) -> Resu
     let top = Some(options.top.unwrap_or(TOP));
     let show = if options.show == Show::Both { Show::Absolute } else { options.show };
     xtree::write(out, model, &Options { resources: &resources, top, show, ..*options })
-}
-
-fn columns(kind: &str) -> String {
-    ["times", "total", "max", "open", "timed_out"].map(|figure| format!(",{kind}_{figure}")).concat()
-}
-
-fn fields(both: &Both) -> String {
-    let of = |sum: &Sum| format!(",{},{},{},{},{}", sum.times, sum.ns, sum.max, sum.open, sum.timed_out);
-    of(&both.contended) + &of(&both.waiting)
 }
 
 /// `5 times, 296.4 ms`
@@ -445,42 +430,6 @@ impl Process<'_> {
         }
         let name = self.thread(thread.copy, thread.number);
         if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
-    }
-
-    fn monitor_rows(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
-        for (monitor, waits) in self.monitors(options).0 {
-            let number = match monitor.number {
-                0 | OTHERS => String::new(),
-                number => number.to_string(),
-            };
-            let class = (self.class)(monitor.copy, monitor.class);
-            let place = self.place(monitor, waits).unwrap_or_default();
-            let [process, class, place] = [self.name, &*java_class(&class), &place].map(machine::field);
-            writeln!(out, "{process},{number},{class}{},{place}", fields(&waits.all))?;
-        }
-        Ok(())
-    }
-
-    fn thread_rows(&self, out: &mut dyn Write, options: &Options<'_>) -> Result<(), Error> {
-        let known = |clock: u64| if clock > 0 { clock.to_string() } else { String::new() };
-        for (thread, both) in self.thread_list(options).0 {
-            let starter = if thread.starter > 0 {
-                self.thread(thread.copy, thread.starter)
-            } else {
-                Default::default()
-            };
-            let name = self.thread(thread.copy, thread.number);
-            let [process, name, group, parent, starter] =
-                [self.name, name, &thread.group, &thread.group_parent, starter].map(machine::field);
-            let (number, daemon, is_virtual) = (thread.number, thread.daemon, thread.virtual_thread);
-            let (start, end) = (known(thread.start), known(thread.end));
-            writeln!(
-                out,
-                "{process},{number},{name},{group},{parent},{daemon},{is_virtual},{start},{end},{starter}{}",
-                fields(&both)
-            )?;
-        }
-        Ok(())
     }
 }
 

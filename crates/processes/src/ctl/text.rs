@@ -3,8 +3,8 @@
 use super::Program;
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
-    Answer, Class, Loader, Monitor, Object, OneClass, Rooted, Selected, Standstill, Status, Stopped, Thread,
-    ThreadName, Timed,
+    Answer, Class, Copied, HeapDump, Loader, Monitor, Monitors, Object, ObjectDetails, OneClass, Paused,
+    Rooted, Selected, Standstill, Status, Stopped, Thread, ThreadName, Timed,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -70,61 +70,12 @@ pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<
             }
             Ok(())
         }
-        Answer::Object(answer) => {
-            let bytes = u64::try_from(answer.bytes).ok();
-            writeln!(out, "{}, {}", object(&answer.object), scaled(bytes, "bytes"))?;
-            if let Some(made) = &answer.made {
-                let (thread, context) = (made.thread, made.context);
-                writeln!(out, "    made by  thread {thread} of the profile, in its context {context}")?;
-                for method in &made.stack {
-                    writeln!(out, "        at {}", printable(method))?;
-                }
-            }
-            monitor_use(out, &answer.monitor)
-        }
-        Answer::Monitors(answer) => {
-            if answer.only_contended {
-                writeln!(
-                    out,
-                    "only those that threads wait for: this JVM does not say which ones they have"
-                )?;
-            }
-            for one in &answer.monitors {
-                monitor(out, one)?;
-            }
-            if answer.monitors.is_empty() {
-                writeln!(out, "none")?;
-            }
-            Ok(())
-        }
+        Answer::Object(answer) => object_details(out, answer),
+        Answer::Monitors(answer) => monitors(out, answer),
         Answer::Monitor(answer) => monitor(out, answer),
-        Answer::HeapDump(answer) => {
-            let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
-            writeln!(out, "{file}: {} objects of {} classes, {bytes}", answer.objects, answer.classes)?;
-            match answer.cut {
-                0 => Ok(()),
-                cut => writeln!(out, "{cut} arrays are too long for the format and were cut"),
-            }
-        }
-        Answer::Copied(answer) => {
-            let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
-            let stopped = scaled(Some(answer.stopped_ns), "ns");
-            match request {
-                Request::Reset {} => writeln!(
-                    out,
-                    "figures count from now on; those up to now are in {file}, {bytes}; the program was stopped for {stopped}"
-                ),
-                _ => writeln!(out, "{file}: {bytes}; the program was stopped for {stopped}"),
-            }
-        }
-        Answer::Paused(answer) => {
-            let already = if answer.changed { "" } else { " already" };
-            let state = if answer.recording.as_deref() == Some("paused") { "paused" } else { "going on" };
-            let pauses = answer.pauses.unwrap_or(0);
-            let plural = if pauses == 1 { "" } else { "s" };
-            let sum = scaled(answer.paused_ns, "ns");
-            writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
-        }
+        Answer::HeapDump(answer) => heap_dump(out, answer),
+        Answer::Copied(answer) => copied(out, request, answer),
+        Answer::Paused(answer) => paused(out, answer),
         Answer::Selected(answer) => writeln!(out, "{}", selected(request, answer)),
         Answer::Rooted(answer) => writeln!(out, "{}", rooted(request, answer)),
         Answer::Timed(answer) => writeln!(out, "{}", timed(answer)),
@@ -134,6 +85,67 @@ pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<
         }
         Answer::Attached(answer) => writeln!(out, "recording has begun: {}", printable(&answer.profile)),
     }
+}
+
+/// An object, who made it, and who uses it as a monitor.
+fn object_details(out: &mut dyn Write, answer: &ObjectDetails) -> Result<()> {
+    let bytes = u64::try_from(answer.bytes).ok();
+    writeln!(out, "{}, {}", object(&answer.object), scaled(bytes, "bytes"))?;
+    if let Some(made) = &answer.made {
+        let (thread, context) = (made.thread, made.context);
+        writeln!(out, "    made by  thread {thread} of the profile, in its context {context}")?;
+        for method in &made.stack {
+            writeln!(out, "        at {}", printable(method))?;
+        }
+    }
+    monitor_use(out, &answer.monitor)
+}
+
+/// Monitors, one below the other.
+fn monitors(out: &mut dyn Write, answer: &Monitors) -> Result<()> {
+    if answer.only_contended {
+        writeln!(out, "only those that threads wait for: this JVM does not say which ones they have")?;
+    }
+    for one in &answer.monitors {
+        monitor(out, one)?;
+    }
+    if answer.monitors.is_empty() {
+        writeln!(out, "none")?;
+    }
+    Ok(())
+}
+
+/// The file of a heap dump, and what is in it.
+fn heap_dump(out: &mut dyn Write, answer: &HeapDump) -> Result<()> {
+    let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
+    writeln!(out, "{file}: {} objects of {} classes, {bytes}", answer.objects, answer.classes)?;
+    match answer.cut {
+        0 => Ok(()),
+        cut => writeln!(out, "{cut} arrays are too long for the format and were cut"),
+    }
+}
+
+/// The file of a snapshot, and how long the program was stopped for it.
+fn copied(out: &mut dyn Write, request: &Request, answer: &Copied) -> Result<()> {
+    let (file, bytes) = (answer.file.display(), scaled(Some(answer.bytes), "bytes"));
+    let stopped = scaled(Some(answer.stopped_ns), "ns");
+    match request {
+        Request::Reset {} => writeln!(
+            out,
+            "figures count from now on; those up to now are in {file}, {bytes}; the program was stopped for {stopped}"
+        ),
+        _ => writeln!(out, "{file}: {bytes}; the program was stopped for {stopped}"),
+    }
+}
+
+/// Whether recording goes on, and its pauses so far.
+fn paused(out: &mut dyn Write, answer: &Paused) -> Result<()> {
+    let already = if answer.changed { "" } else { " already" };
+    let state = if answer.recording.as_deref() == Some("paused") { "paused" } else { "going on" };
+    let pauses = answer.pauses.unwrap_or(0);
+    let plural = if pauses == 1 { "" } else { "s" };
+    let sum = scaled(answer.paused_ns, "ns");
+    writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
 }
 
 /// Which methods were excluded or included.
