@@ -42,6 +42,7 @@ mod jdk;
 mod jmh;
 mod junit;
 mod large_methods;
+mod latency;
 mod leave_no_trace;
 mod library_calls;
 mod library_runtime;

@@ -19,6 +19,7 @@ pub(crate) mod ids;
 #[cfg(unix)]
 pub(crate) mod jdk;
 pub(crate) mod jdk_patch;
+pub(crate) mod latency;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod merge;

@@ -51,6 +51,7 @@
 //! | [`arcs`] | its consumers irrespective of context, and the arcs between them |
 //! | [`invariants`] | what must hold between the figures; checked on every run |
 //! | [`timeline`] | when everything happened, thread by thread, and what a thread did in a window of time |
+//! | [`latency`] | how long single calls took, which were the slowest, and what these did |
 //! | [`trace_index`] | what is known of a trace after it was read once, in memory and in a folder |
 //! | [`text`] | figures and names as people read them |
 //! | [`report`] | xprof, xtree, xarc and the others, as text, JSON and CSV |
@@ -79,6 +80,7 @@ mod in_place;
 pub mod input;
 pub mod invariants;
 pub mod junit;
+pub mod latency;
 pub mod load;
 pub mod merge;
 pub mod model;

@@ -9,6 +9,7 @@
 //! | [`xtree`] | every context, as the tree that it is |
 //! | [`xarc`] | every consumer with its callers and callees |
 //! | [`stats`] | every method's calls: total, shortest, longest, average, standard deviation (seed 000, table 1) |
+//! | [`latency`] | percentiles of how long calls took, and what the slowest did that a typical one did not |
 //! | [`threads`] | one profile for each thread (seed 003) |
 //! | [`thread_list`] | threads and pools of threads, one row each |
 //! | [`monitors`] | what threads waited for, and who had it (seed 004) |
@@ -35,6 +36,7 @@ pub mod fold;
 pub mod heap;
 mod interval;
 pub(crate) mod labels;
+pub mod latency;
 pub(crate) mod machine;
 pub mod matching;
 pub mod merged;

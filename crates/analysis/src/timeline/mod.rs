@@ -362,6 +362,22 @@ impl Timeline {
         Some((file, file.profile.threads.get(row.thread?)?, row.index.as_deref()?))
     }
 
+    /// The thread of a row, with the profile that has it; none: the row has no trace.
+    pub(crate) fn thread<'a>(
+        &self,
+        files: &'a [ProfileFile],
+        row: usize,
+    ) -> Option<(&'a ProfileFile, &'a instrument_trace::Thread)> {
+        let row = self.rows.get(row).filter(|row| row.index.is_some())?;
+        let file = files.get(row.process)?;
+        Some((file, file.profile.threads.get(row.thread?)?))
+    }
+
+    /// The moment of a clock of a row.
+    pub(crate) fn moment(&self, row: usize, clock: u64) -> u64 {
+        self.rows.get(row).map_or(0, |row| since(clock, self.processes[row.process].origin))
+    }
+
     /// A moment on the clock of a row.
     fn clock(&self, row: &Row, moment: u64) -> u64 {
         let clock = self.processes[row.process].origin + i128::from(moment);

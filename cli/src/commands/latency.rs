@@ -1,0 +1,64 @@
+//! `instrument latency`: see `instrument_analysis::latency`.
+
+use crate::io::exit::Exit;
+use crate::io::talk::Talk;
+use crate::options::view;
+use anyhow::Result;
+use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST};
+use instrument_analysis::report::{self, Format, latency};
+use instrument_analysis::timeline::Timeline;
+
+/// Print how long the calls of methods took, as percentiles, and what the slowest calls did, from a trace
+///
+/// A call counts from its entry to its exit, with all that it called; a call within a call of the same method is part of it. Percentiles are right
+/// within 0.6 %; one that would need more calls than there are is not printed. Times are as measured: the cost of recording is part of them. Methods
+/// with fewer than 20 calls are left out, unless --method names them. Rows are sorted by what the slowest percent of their calls took beyond the
+/// median.
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest 3 app-4711.iprof"
+)]
+pub(crate) struct Opts {
+    #[command(flatten)]
+    view: view::Opts,
+    /// Of the first method, print its N slowest calls, at most 10: what took longer than in a typical call, and the tree of what it did
+    #[arg(long, value_name = "N", default_missing_value = "1", num_args = 0..=1, require_equals = true,
+        value_parser = clap::value_parser!(u8).range(1..=MOST_SLOWEST as i64), conflicts_with_all = ["json", "csv"])]
+    slowest: Option<u8>,
+    /// Print at most N levels of these trees
+    #[arg(long, value_name = "N", requires = "slowest")]
+    depth: Option<usize>,
+}
+
+/// Prints the percentiles.
+///
+/// # Errors
+/// A file that cannot be read or understood; there is no trace; an output that fails.
+pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
+    let of = &opts.view.session;
+    let session = of.read_indexed_as(&of.request(), talk)?;
+    let timeline = Timeline::of_session(&session, &of.request())?;
+    let traced = timeline.traced(&session)?;
+    let found = Latency::of(&timeline, &session.profiles, &traced)?;
+    let tree = |method: &str, call| {
+        let tree = CallTree::new(&timeline, &session.profiles, method, call);
+        tree.map_err(|error| report::Error::Output(std::io::Error::other(error)))
+    };
+    view::print(&opts.view.print, opts.depth, &session, of.strict, talk, |out, _, _, options| {
+        if options.format == Format::Text {
+            writeln!(out, "calls from entry to exit, as measured: the cost of recording is included\n")?;
+        }
+        let rows = latency::rows(&found, options);
+        latency::write(out, &rows, options)?;
+        let Some((first, slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
+        let (method, durations) = *first;
+        let typical = durations.typical().map(|call| tree(method, call)).transpose()?.flatten();
+        for call in durations.slowest.iter().take(slowest.into()) {
+            if let Some(slow) = tree(method, *call)? {
+                let options = report::Options { select: None, top: None, ..*options };
+                latency::write_slow(out, method, &slow, typical.as_ref(), &timeline, &options)?;
+            }
+        }
+        Ok(())
+    })
+}

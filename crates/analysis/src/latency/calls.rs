@@ -1,0 +1,144 @@
+//! The calls of a thread, by method, from its trace.
+
+use std::collections::HashMap;
+
+use instrument_trace::TreeConsumer;
+
+use super::{Call, Durations};
+use crate::replay::{How, Visitor};
+
+/// Takes the calls of a thread, each with all that it called. A call within a call of the same method is part of it.
+pub(super) struct Collector<F> {
+    /// The moment of a clock.
+    moment: F,
+    row: usize,
+    /// Methods by id.
+    places: HashMap<u32, usize>,
+    methods: Vec<Method>,
+    /// ns that the recorder has taken for itself so far.
+    paused: u64,
+}
+
+#[derive(Default)]
+struct Method {
+    id: u32,
+    durations: Durations,
+    /// Open calls of the method on this thread.
+    open: u64,
+}
+
+/// An open call.
+pub(super) struct Begun {
+    /// The method, among those of the collector; none: a link.
+    method: Option<usize>,
+    /// Whether no call of the method is beneath.
+    is_outermost: bool,
+    at: u64,
+    paused: u64,
+}
+
+impl<F: Fn(u64) -> u64> Collector<F> {
+    pub(super) fn new(row: usize, moment: F) -> Collector<F> {
+        Collector { moment, row, places: HashMap::new(), methods: Vec::new(), paused: 0 }
+    }
+
+    /// The durations by id of method. Outermost calls that are still open are counted.
+    pub(super) fn finish(self) -> impl Iterator<Item = (u32, Durations)> {
+        self.methods.into_iter().map(|mut method| {
+            method.durations.open += u64::from(method.open > 0);
+            (method.id, method.durations)
+        })
+    }
+
+    fn method(&mut self, id: u32) -> usize {
+        *self.places.entry(id).or_insert_with(|| {
+            self.methods.push(Method { id, ..Method::default() });
+            self.methods.len() - 1
+        })
+    }
+}
+
+impl<F: Fn(u64) -> u64> Visitor for Collector<F> {
+    type Call = Begun;
+
+    fn enter(&mut self, consumer: TreeConsumer, _: bool, _: Option<&Begun>, _: usize, at: u64) -> Begun {
+        let method = consumer.method().map(|id| self.method(id));
+        let mut is_outermost = false;
+        if let Some(method) = method {
+            is_outermost = self.methods[method].open == 0;
+            self.methods[method].open += 1;
+        }
+        Begun { method, is_outermost, at, paused: self.paused }
+    }
+
+    fn leave(&mut self, call: Begun, _: TreeConsumer, how: How, _: usize, at: u64) {
+        let Some(method) = call.method.and_then(|method| self.methods.get_mut(method)) else { return };
+        method.open -= 1;
+        if !call.is_outermost {
+            return;
+        }
+        let has_failed = match how {
+            How::Exit => false,
+            How::Unwind | How::Aborted => true,
+            How::Unclosed | How::Surplus => {
+                method.durations.unknown += 1;
+                return;
+            }
+        };
+        let ns = at.saturating_sub(call.at).saturating_sub(self.paused - call.paused);
+        let (from, to) = ((self.moment)(call.at), (self.moment)(at));
+        method.durations.add(Call { row: self.row, from, to, ns, has_failed });
+    }
+
+    fn pause(&mut self, ns: u64, _: u64) {
+        self.paused = self.paused.saturating_add(ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: TreeConsumer = TreeConsumer::Method(1);
+    const B: TreeConsumer = TreeConsumer::Method(2);
+
+    #[test]
+    fn only_outermost_calls_that_ended_have_a_duration() {
+        let mut of = Collector::new(3, |clock| clock - 100);
+        let outer = of.enter(A, false, None, 0, 100);
+        let failing = of.enter(B, false, Some(&outer), 1, 110);
+        // Within a call of the same method, and not its end.
+        let inner = of.enter(A, false, Some(&failing), 2, 120);
+        of.pause(7, 130);
+        of.leave(inner, A, How::Exit, 2, 140);
+        of.leave(failing, B, How::Unwind, 1, 150);
+        of.leave(outer, A, How::Exit, 0, 160);
+        let lost = of.enter(B, false, None, 0, 170);
+        of.leave(lost, B, How::Unclosed, 0, 180);
+        let link = of.enter(TreeConsumer::Link(9), false, None, 0, 190);
+        let open = of.enter(A, false, Some(&link), 1, 200);
+        of.enter(A, false, Some(&open), 2, 210);
+        let found: HashMap<u32, Durations> = of.finish().collect();
+
+        let (a, b) = (&found[&1], &found[&2]);
+        assert_eq!((a.returned.count(), a.returned.sum(), a.open, a.unknown), (1, 60 - 7, 1, 0));
+        assert_eq!((b.returned.count(), b.failed.sum(), b.open, b.unknown), (0, 40 - 7, 0, 1));
+        assert_eq!(a.slowest, [Call { row: 3, from: 0, to: 60, ns: 53, has_failed: false }]);
+        assert_eq!(a.typical(), None, "the median of one call is not said");
+        assert!(b.slowest[0].has_failed && found.len() == 2);
+    }
+
+    #[test]
+    fn the_slowest_are_kept_whoever_comes_first() {
+        let call = |ns| Call { row: 0, from: 1000 - ns, to: 1000, ns, has_failed: false };
+        let (mut one, mut other) = (Durations::default(), Durations::default());
+        (1..=20).for_each(|ns| one.add(call(2 * ns)));
+        (1..=20).rev().for_each(|ns| other.add(call(2 * ns - 1)));
+        one.merge(other);
+        let slowest: Vec<u64> = one.slowest.iter().map(|call| call.ns).collect();
+        assert_eq!(slowest, (31..=40).rev().collect::<Vec<_>>());
+        assert_eq!(one.typical().map(|call| call.ns), Some(20));
+        assert_eq!(one.ended(), 40);
+        assert!((one.tail() - 20.0).abs() < 0.5, "{}", one.tail());
+    }
+}

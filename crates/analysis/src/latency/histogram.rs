@@ -1,0 +1,215 @@
+//! Durations by size: a base-2 exponential histogram of scale 6, as OpenTelemetry's data model and Prometheus' native histograms have it.
+//!
+//! Bucket `i` has the durations above 2^(i/64) ns and up to 2^((i+1)/64) ns, so the middle of a bucket is off by 0.55 % at most. Histograms of one
+//! scale add up bucket by bucket: the sum over threads or processes is that of all calls, and no percentile is averaged.
+
+use std::collections::BTreeMap;
+
+/// Buckets of an octave: the scale is its binary logarithm.
+const PER_OCTAVE: i32 = 64;
+
+/// How many durations there are of each size. An octave takes room once it has a duration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram {
+    octaves: BTreeMap<i32, Box<[u64; PER_OCTAVE as usize]>>,
+    /// Durations of 0 ns, which are in no bucket.
+    zeros: u64,
+    count: u64,
+    sum: u128,
+    least: u64,
+    most: u64,
+}
+
+/// The bucket of a duration in ns, which is not 0.
+pub(super) fn bucket(ns: u64) -> i32 {
+    ((ns as f64).log2() * f64::from(PER_OCTAVE)).ceil() as i32 - 1
+}
+
+/// The middle of a bucket, in ns.
+fn middle(bucket: i32) -> f64 {
+    ((f64::from(bucket) + 0.5) / f64::from(PER_OCTAVE)).exp2()
+}
+
+impl Histogram {
+    /// Adds a duration in ns.
+    pub fn add(&mut self, ns: u64) {
+        if ns == 0 {
+            self.zeros += 1;
+        } else {
+            let bucket = bucket(ns);
+            let octave = self.octaves.entry(bucket.div_euclid(PER_OCTAVE));
+            octave.or_insert_with(|| Box::new([0; PER_OCTAVE as usize]))
+                [bucket.rem_euclid(PER_OCTAVE) as usize] += 1;
+        }
+        self.least = if self.count == 0 { ns } else { self.least.min(ns) };
+        self.most = self.most.max(ns);
+        self.count += 1;
+        self.sum += u128::from(ns);
+    }
+
+    /// Adds the durations of another histogram.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.count == 0 {
+            return;
+        }
+        for (octave, more) in &other.octaves {
+            let own = self.octaves.entry(*octave).or_insert_with(|| Box::new([0; PER_OCTAVE as usize]));
+            own.iter_mut().zip(more.iter()).for_each(|(sum, count)| *sum += count);
+        }
+        self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
+        self.most = self.most.max(other.most);
+        self.zeros += other.zeros;
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+
+    /// Durations.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their sum, in ns.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The shortest and the longest, in ns; none: there is no duration.
+    pub fn range(&self) -> Option<(u64, u64)> {
+        (self.count > 0).then_some((self.least, self.most))
+    }
+
+    /// The buckets that have durations, with how many, the shortest first; durations of 0 ns are not in them.
+    pub fn buckets(&self) -> impl DoubleEndedIterator<Item = (i32, u64)> {
+        self.octaves.iter().flat_map(|(octave, counts)| {
+            let first = octave * PER_OCTAVE;
+            counts
+                .iter()
+                .zip(first..first + PER_OCTAVE)
+                .filter(|(count, _)| **count > 0)
+                .map(|(&count, bucket)| (bucket, count))
+        })
+    }
+
+    /// Durations of 0 ns.
+    pub fn zeros(&self) -> u64 {
+        self.zeros
+    }
+
+    /// The bucket in which the share `q` of the durations ends, from 0 to 1, by nearest rank. None: fewer durations than `1 / (1 - q)`, of which
+    /// the longest is all that could be said; or the share ends among durations of 0 ns.
+    pub fn bucket_at(&self, q: f64) -> Option<i32> {
+        let rank = self.rank(q)?;
+        let mut below = self.zeros;
+        let at = self.buckets().find(|(_, count)| {
+            below += count;
+            below >= rank
+        });
+        at.filter(|_| rank > self.zeros).map(|(bucket, _)| bucket)
+    }
+
+    /// The duration that the share `q` of all does not exceed, in ns, off by 0.55 % at most. None: as of [`Self::bucket_at`].
+    pub fn quantile(&self, q: f64) -> Option<f64> {
+        let rank = self.rank(q)?;
+        if rank <= self.zeros {
+            return Some(0.0);
+        }
+        self.bucket_at(q).map(|bucket| middle(bucket).clamp(self.least as f64, self.most as f64))
+    }
+
+    fn rank(&self, q: f64) -> Option<u64> {
+        let count = self.count as f64;
+        // 0.99 of 100 leaves one, but for the rounding of 1 - 0.99.
+        let is_known = count * (1.0 - q) > 1.0 - 1e-9;
+        is_known.then(|| ((q * count - 1e-9).ceil() as u64).max(1))
+    }
+
+    /// What the slowest share of the durations (from 0 to 1; one at least) takes beyond `above`, in ns.
+    pub fn tail(&self, share: f64, above: f64) -> f64 {
+        let mut left = ((self.count as f64 * share) as u64).max(1).min(self.count);
+        let mut sum = 0.0;
+        for (bucket, count) in self.buckets().rev() {
+            let taken = count.min(left);
+            sum += (middle(bucket).min(self.most as f64) - above).max(0.0) * taken as f64;
+            left -= taken;
+            if left == 0 {
+                break;
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(durations: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        durations.into_iter().for_each(|ns| histogram.add(ns));
+        histogram
+    }
+
+    #[test]
+    fn a_duration_is_in_the_bucket_that_its_logarithm_says() {
+        // The upper bound belongs to a bucket, the lower one to that below.
+        for (ns, expected) in [(1, -1), (2, 63), (3, 101), (4, 127), (1 << 20, 1279), ((1 << 20) + 1, 1280)] {
+            assert_eq!(bucket(ns), expected, "{ns}");
+        }
+        for ns in (1..2000).chain((1..60).map(|n| 3 << n)) {
+            let (low, high) = (f64::from(bucket(ns)) / 64.0, f64::from(bucket(ns) + 1) / 64.0);
+            let log = (ns as f64).log2();
+            assert!(low < log + 1e-12 && log <= high + 1e-12, "{ns}");
+            assert!((middle(bucket(ns)) / ns as f64 - 1.0).abs() < 0.0055, "{ns}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_durations() {
+        // Neither sorted nor evenly spread: three octaves and a few outliers.
+        let mut durations: Vec<u64> = (0..10_000u64).map(|n| 1000 + (n * 7919 % 10_000) * (n % 7)).collect();
+        durations.extend([5_000_000, 80_000_000, 0]);
+        let histogram = of(durations.iter().copied());
+        durations.sort_unstable();
+        for q in [0.01, 0.5, 0.9, 0.99, 0.999, 0.9999] {
+            let exact = durations[(q * durations.len() as f64).ceil() as usize - 1] as f64;
+            let found = histogram.quantile(q).unwrap();
+            assert!((found / exact - 1.0).abs() < 0.0055, "{q}: {found} for {exact}");
+        }
+        assert_eq!(histogram.range(), Some((0, 80_000_000)));
+        assert_eq!(histogram.sum(), durations.iter().map(|&ns| u128::from(ns)).sum());
+    }
+
+    #[test]
+    fn what_too_few_calls_cannot_say_is_not_said() {
+        assert_eq!(Histogram::default().quantile(0.5), None);
+        let histogram = of(1..=100);
+        assert_eq!(histogram.quantile(0.999), None);
+        assert!((histogram.quantile(0.99).unwrap() - 99.0).abs() < 0.6);
+        assert!((histogram.quantile(0.5).unwrap() - 50.0).abs() < 0.3);
+        let zeros = of([0, 0, 0, 9]);
+        assert_eq!(
+            (zeros.quantile(0.5), zeros.bucket_at(0.5), zeros.quantile(0.75)),
+            (Some(0.0), None, Some(0.0))
+        );
+    }
+
+    #[test]
+    fn a_sum_is_the_histogram_of_all() {
+        let durations: Vec<u64> = (0..3000u64).map(|n| n * n * n % 1_000_003).collect();
+        let mut sum = of(durations[..1000].iter().copied());
+        sum.merge(&of(durations[1000..].iter().copied()));
+        sum.merge(&Histogram::default());
+        assert_eq!(sum, of(durations));
+        let mut none = Histogram::default();
+        none.merge(&sum);
+        assert_eq!(none, sum);
+    }
+
+    #[test]
+    fn the_tail_is_what_the_slowest_take_beyond() {
+        let histogram = of((0..198).map(|_| 1000).chain([50_000, 9000]));
+        let tail = histogram.tail(0.01, 1000.0);
+        assert!((tail / 57_000.0 - 1.0).abs() < 0.006, "{tail}");
+        assert_eq!(of([7]).tail(0.01, 7.0), 0.0);
+    }
+}

@@ -1,0 +1,199 @@
+//! latency: how long the calls of each method took, as percentiles; and what the slowest ones did that a typical one did not.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::aligned::Aligned;
+use super::{Error, Format, Options, Sort, machine, xtree};
+use crate::latency::{CallTree, Durations, Histogram, Latency};
+use crate::model::Kind;
+use crate::text::{quantity, shown};
+use crate::timeline::Timeline;
+
+/// Shares of the calls, with their names.
+const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+/// Calls that a method has at least, unless it is asked for by its name: of fewer the longest says as much.
+const FEWEST: u64 = 20;
+/// Rows of text, unless a number is asked for.
+const ROWS: usize = 20;
+/// Differences to a typical call that are printed.
+const DIFFERENCES: usize = 5;
+
+/// A method of the report.
+pub type Row<'a> = (&'a str, &'a Durations);
+
+/// The methods that the options choose, in their order: by default by what the slowest percent of the calls took beyond the median.
+pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
+    let least = if options.select.is_some() { 1 } else { FEWEST };
+    let wanted = |(name, durations): &(&String, &Durations)| {
+        options.wants(Kind::Method, name)
+            && durations.ended() + if least == 1 { durations.open + durations.unknown } else { 0 } >= least
+    };
+    let rows = latency.methods.iter().filter(wanted);
+    let key = |durations: &Durations| match options.sort {
+        Some(Sort::Name) => 0.0,
+        Some(Sort::Calls) => durations.ended() as f64,
+        Some(Sort::Base | Sort::Cum) => (durations.returned.sum() + durations.failed.sum()) as f64,
+        None => durations.tail(),
+    };
+    let mut rows: Vec<(f64, Row<'a>)> =
+        rows.map(|(name, durations)| (key(durations), (name.as_str(), durations))).collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.0.cmp(b.1.0)));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Writes the rows.
+///
+/// # Errors
+/// The output failed.
+pub fn write(out: &mut dyn Write, rows: &[Row<'_>], options: &Options<'_>) -> Result<(), Error> {
+    let most = match (options.top, options.format) {
+        (Some(top), _) => top,
+        (None, Format::Text) => ROWS,
+        (None, _) => usize::MAX,
+    };
+    let printed = &rows[..most.min(rows.len())];
+    match options.format {
+        Format::Text => text(out, printed, rows.len(), options),
+        Format::Json => document(out, printed),
+        Format::Csv => table(out, printed),
+    }
+}
+
+fn text(out: &mut dyn Write, rows: &[Row<'_>], all: usize, options: &Options<'_>) -> Result<(), Error> {
+    if rows.is_empty() {
+        writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?;
+        return Ok(());
+    }
+    let headers = ["calls", "errors"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["max"]);
+    let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
+    for (name, durations) in rows {
+        let all = durations.all();
+        let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| quantity(ns, "ns"));
+        let mut cells = vec![durations.ended().to_string(), durations.failed.count().to_string()];
+        cells.extend(QUANTILES.map(|(_, q)| time(all.quantile(q))));
+        cells.push(time(all.range().map(|(_, most)| most as f64)));
+        table.row(cells, name);
+    }
+    table.print_as(out, options)?;
+    let (open, unknown) =
+        rows.iter().fold((0, 0), |(open, unknown), (_, of)| (open + of.open, unknown + of.unknown));
+    if open > 0 {
+        writeln!(out, "without {open} calls that had not ended")?;
+    }
+    if unknown > 0 {
+        writeln!(out, "without {unknown} calls whose end was not seen")?;
+    }
+    if all > rows.len() {
+        writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;
+    }
+    Ok(())
+}
+
+fn document(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
+    write!(out, "{{\"report\":\"latency\",\"unit\":\"ns\",\"scale\":6,\"rows\":[")?;
+    for (i, (name, durations)) in rows.iter().enumerate() {
+        let slowest = durations.slowest.iter();
+        let slowest: Vec<Value> = slowest
+            .map(|call| json!({"ns": call.ns, "from": call.from, "to": call.to, "error": call.has_failed}))
+            .collect();
+        let row = json!({
+            "function": name,
+            "open": durations.open,
+            "end_not_seen": durations.unknown,
+            "returned": histogram(&durations.returned),
+            "failed": histogram(&durations.failed),
+            "slowest": slowest,
+        });
+        write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
+    }
+    writeln!(out, "\n]}}")?;
+    Ok(())
+}
+
+fn histogram(of: &Histogram) -> Value {
+    let mut value =
+        json!({"calls": of.count(), "sum": machine::number(of.sum() as f64), "zeros": of.zeros()});
+    if let Some((least, most)) = of.range() {
+        value["min"] = json!(least);
+        value["max"] = json!(most);
+    }
+    for (name, q) in QUANTILES {
+        value[name] = of.quantile(q).map_or(Value::Null, |ns| machine::number(ns.round()));
+    }
+    value["buckets"] = of.buckets().map(|(bucket, count)| json!([bucket, count])).collect();
+    value
+}
+
+fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
+    write!(out, "function,calls,errors,open,end_not_seen")?;
+    QUANTILES.iter().try_for_each(|(name, _)| write!(out, ",{name}"))?;
+    writeln!(out, ",max")?;
+    for (name, durations) in rows {
+        let all = durations.all();
+        let (errors, open, unknown) = (durations.failed.count(), durations.open, durations.unknown);
+        write!(out, "{},{},{errors},{open},{unknown}", machine::field(name), durations.ended())?;
+        for (_, q) in QUANTILES {
+            let ns = all.quantile(q).map_or_else(String::new, |ns| machine::number(ns.round()).to_string());
+            write!(out, ",{ns}")?;
+        }
+        writeln!(out, ",{}", all.range().map_or_else(String::new, |(_, most)| most.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Writes what a slow call of a method did: what took longer than in a typical one, and its tree.
+///
+/// # Errors
+/// The output failed.
+pub fn write_slow(
+    out: &mut dyn Write,
+    method: &str,
+    slow: &CallTree,
+    typical: Option<&CallTree>,
+    timeline: &Timeline,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let time = |ns: f64| quantity(ns, "ns");
+    let call = slow.call;
+    let thread = timeline.rows.get(call.row).map_or("", |row| row.name.as_str());
+    let failed = if call.has_failed { ", and ended with an exception" } else { "" };
+    write!(out, "\n{} took {}{failed}", shown(method), time(call.ns as f64))?;
+    if slow.waited > 0 {
+        write!(out, ", {} of it waiting", time(slow.waited as f64))?;
+    }
+    writeln!(out, "; {} after the start, in thread {}", time(call.from as f64), shown(thread))?;
+    if let Some(typical) = typical {
+        let waited = if slow.waited > 0 || typical.waited > 0 {
+            format!(", {} of it waiting", time(typical.waited as f64))
+        } else {
+            String::new()
+        };
+        writeln!(
+            out,
+            "a typical call takes {}{waited}; what took longer here, without what it called:",
+            time(typical.call.ns as f64)
+        )?;
+        let more = slow.more_than(typical);
+        let headers = ["more", "here", "calls", "typical", "calls"].map(str::to_owned).to_vec();
+        let mut table = Aligned::new(headers, "function");
+        for row in more.iter().take(DIFFERENCES) {
+            let cells = vec![
+                format!("+{}", time(row.ns.0 - row.ns.1)),
+                time(row.ns.0),
+                row.calls.0.to_string(),
+                time(row.ns.1),
+                row.calls.1.to_string(),
+            ];
+            table.row(cells, &row.name);
+        }
+        if more.is_empty() {
+            writeln!(out, "  nothing that makes a hundredth of it")?;
+        } else {
+            table.print_as(out, options)?;
+        }
+    }
+    writeln!(out, "\nwhat it did:")?;
+    xtree::write(out, &slow.tree, options)
+}
