@@ -60,13 +60,13 @@ impl Jni<'_> {
     pub(crate) fn register_sampler(
         &self,
         class: &str,
-        begin: extern "system" fn(Environment, *mut c_void, i64, i64, u8, u8),
+        begin: extern "system" fn(Environment, *mut c_void, i64, i64, i64, u8, u8),
         pause: extern "system" fn(Environment, *mut c_void, u8),
         end: extern "system" fn(Environment, *mut c_void),
     ) -> bool {
         // SAFETY: as above.
         unsafe {
-            self.register(class, "begin", c"(JJZZ)V", begin as *const c_void)
+            self.register(class, "begin", c"(JJJZZ)V", begin as *const c_void)
                 && self.register(class, "pause", c"(Z)V", pause as *const c_void)
                 && self.register(class, "end", c"()V", end as *const c_void)
         }

@@ -2,9 +2,10 @@
 //! (kind 3), and its record has a word for samples. For the signal handler: nothing here allocates.
 //!
 //! Frames are not 0 up to the top, and 0 above. Records come in pages of [`PAGE`] ids that follow each other, in the order in which methods were called
-//! first; what was found is kept, since most samples meet few methods.
+//! first. Where those are is kept, page by page: a sample that misses one looks at the next pages, [`MOST_LOOKS`] at most.
 
 use super::words::Words;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 // Words of the region.
@@ -18,8 +19,10 @@ const SAMPLES: usize = 2;
 const LOG_PAGE: u32 = 3;
 const PAGE: usize = 1 << LOG_PAGE;
 const WORD: usize = 8;
-/// Pages whose places are kept.
-const KEPT: usize = 256;
+/// Pages whose places are kept: those of 32,768 methods whose ids follow each other.
+const KEPT: usize = 1 << 12;
+/// Pages that one sample looks at, about 10 us if each misses the caches.
+const MOST_LOOKS: usize = 128;
 
 /// What runs.
 #[derive(Debug)]
@@ -33,23 +36,23 @@ pub(super) enum Context {
 }
 
 /// Where counts of a thread are.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Counts {
     region: AtomicUsize,
-    /// Number of a page and 1, and in the lower half that of its first record and 1.
-    pages: [AtomicU64; KEPT],
-}
-
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts { region: AtomicUsize::new(0), pages: [const { AtomicU64::new(0) }; KEPT] }
-    }
+    /// Number of a page and 1, and in the lower half that of its first record and 1. Made when a first region comes, of memory that takes room when it is
+    /// written to.
+    pages: OnceLock<Box<[AtomicU64]>>,
+    /// Number of the page from the region's first one on that is to be looked at next.
+    next: AtomicUsize,
 }
 
 impl Counts {
     /// The region is another one from now on. No handler looks. What is kept is looked at before it is believed: a region that has grown has its
     /// records in the same order, and a virtual thread comes back to its own.
     pub(super) fn go_to(&self, region: Words) {
+        let zeros = || Box::into_raw(vec![0u64; KEPT].into_boxed_slice()) as *mut [AtomicU64];
+        // SAFETY: it came from a box; both types are the same in memory.
+        self.pages.get_or_init(|| unsafe { Box::from_raw(zeros()) });
         self.region.store(region.0, Relaxed);
     }
 
@@ -67,25 +70,55 @@ impl Counts {
         }
     }
 
-    /// The first word of the record of a method.
+    /// The first word of the record of a method; none: it is not known yet.
     fn record(&self, region: Words, records: usize, id: u32) -> Option<usize> {
         let page = id >> LOG_PAGE;
-        let kept = &self.pages[page as usize % KEPT];
-        let known = kept.load(Relaxed);
-        let is_first = u64::from(page << LOG_PAGE) + 1;
         let end = (region.get(LENGTH) as usize / WORD).saturating_sub(records) / RECORD;
         let id_of = |number: usize| region.get(records + RECORD * number);
-        let is_it = |number: usize| number < end && id_of(number) == is_first;
-        let first = match (known as u32 as usize).checked_sub(1) {
-            Some(number) if known >> 32 == u64::from(page) + 1 && is_it(number) => number,
-            _ => {
-                let pages = (0..end).step_by(PAGE).take_while(|&number| id_of(number) != 0);
-                let first = pages.into_iter().find(|&number| id_of(number) == is_first)?;
-                kept.store((u64::from(page) + 1) << 32 | (first as u64 + 1), Relaxed);
-                first
+        let is_it = |number: usize| number < end && id_of(number) == u64::from(page << LOG_PAGE) + 1;
+        let place = |number: usize| Some(records + RECORD * (number + id as usize % PAGE));
+        let kept = self.kept(page)?.load(Relaxed);
+        match (kept as u32 as usize).checked_sub(1) {
+            Some(number) if kept >> 32 == u64::from(page) + 1 && is_it(number) => return place(number),
+            _ => {}
+        }
+        let mut next = self.next.load(Relaxed);
+        for _ in 0..MOST_LOOKS {
+            let number = next * PAGE;
+            let first = if number < end { id_of(number) } else { 0 };
+            if first == 0 {
+                // Behind the last page: what was kept in the place of another one is looked for anew.
+                next = 0;
+                continue;
             }
-        };
-        Some(records + RECORD * (first + id as usize % PAGE))
+            next += 1;
+            let found = (first as u32 - 1) >> LOG_PAGE;
+            self.kept(found)?.store((u64::from(found) + 1) << 32 | (number as u64 + 1), Relaxed);
+            if found == page {
+                self.next.store(next, Relaxed);
+                return place(number);
+            }
+        }
+        self.next.store(next, Relaxed);
+        None
+    }
+
+    fn kept(&self, page: u32) -> Option<&AtomicU64> {
+        self.pages.get().map(|pages| &pages[page as usize % KEPT])
+    }
+}
+
+/// Takes over the samples of a thread's region that has moved, whose records are in the same order: those too that came after it was copied. No handler
+/// writes to either.
+pub(super) fn carry(from: Words, to: Words) {
+    let records = |region: Words| {
+        let first = STACK + region.get(STACK_WORDS) as usize;
+        (first, (region.get(LENGTH) as usize / WORD).saturating_sub(first) / RECORD)
+    };
+    let ((old, count), (new, room)) = (records(from), records(to));
+    for number in (0..count.min(room)).map(|number| RECORD * number).take_while(|at| from.get(old + at) != 0)
+    {
+        to.put(new + number + SAMPLES, from.get(old + number + SAMPLES));
     }
 }
 
@@ -156,5 +189,76 @@ mod tests {
         }
         sample();
         assert_eq!((samples(3), samples(8 + 3)), (1, 2));
+    }
+
+    /// A region without frames but one, and with so many pages of records; the ids of the first one, and so on.
+    fn region(pages: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut region = vec![0u64; STACK + 4];
+        region[STACK_WORDS] = 4;
+        for page in pages {
+            for id in 8 * page..8 * page + 8 {
+                region.extend([id + 1, 0, 0, 0, 0, 0, 0, 0]);
+            }
+        }
+        region[LENGTH] = 8 * region.len() as u64;
+        region
+    }
+
+    #[test]
+    fn a_sample_looks_at_few_pages_and_the_next_one_goes_on_there() {
+        const PAGES: u64 = 2500;
+        // As methods are called first: in no order.
+        let mut region = region((0..PAGES).map(|page| page * 7 % PAGES));
+        let words = Words(region.as_mut_ptr() as usize);
+        let counts = Counts::default();
+        counts.go_to(words);
+        let mut unknown = 0;
+        for round in 0..2 {
+            for id in (0..8 * PAGES).step_by(5) {
+                words.put(STACK, (id + 1) << 32);
+                match counts.current() {
+                    Context::Samples(word) => {
+                        assert_eq!(Words(word.0 - 8 * SAMPLES).get(0), id + 1);
+                        word.add(0, 1);
+                    }
+                    Context::Unknown => unknown += 1,
+                    Context::None => panic!("{id}"),
+                }
+            }
+            // Each page was looked at once.
+            assert!(unknown <= (PAGES as usize).div_ceil(MOST_LOOKS), "{unknown} in round {round}");
+        }
+        // A method that has no record yet ends the search, too.
+        words.put(STACK, (8 * PAGES + 1) << 32);
+        assert!(matches!(counts.current(), Context::Unknown));
+    }
+
+    #[test]
+    fn pages_that_share_a_place_are_both_found() {
+        let mut region = region([0, KEPT as u64, 1].into_iter());
+        let words = Words(region.as_mut_ptr() as usize);
+        let counts = Counts::default();
+        counts.go_to(words);
+        for id in [3, 8 * KEPT as u64 + 3, 9, 3, 8 * KEPT as u64 + 3] {
+            words.put(STACK, (id + 1) << 32);
+            let Context::Samples(word) = counts.current() else { panic!("{id}") };
+            assert_eq!(Words(word.0 - 8 * SAMPLES).get(0), id + 1);
+        }
+    }
+
+    #[test]
+    fn samples_that_came_after_the_copy_move_with_the_region() {
+        let mut old = region(0..2);
+        let mut new = old.clone();
+        let mut larger = region(0..3);
+        let [old, new, larger] =
+            [&mut old, &mut new, &mut larger].map(|region| Words(region.as_mut_ptr() as usize));
+        let at = |number: usize| STACK + 4 + RECORD * number + SAMPLES;
+        old.put(at(3), 5);
+        old.put(at(15), 1);
+        for to in [new, larger] {
+            carry(old, to);
+            assert_eq!((to.get(at(3)), to.get(at(4)), to.get(at(15))), (5, 0, 1));
+        }
     }
 }

@@ -28,6 +28,7 @@ use crate::talk::{contained, say};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use threads::{Figures, Place};
+use words::Words;
 
 const SAMPLES: &str = "instrument/runtime/Samples";
 
@@ -94,12 +95,14 @@ pub(crate) fn finish() {
     std::mem::forget(threads::end_all());
 }
 
-/// `static native void instrument.runtime.Samples.begin(long region, long figures, boolean isCounts, boolean isVirtual)`, called by the thread that is to be sampled.
+/// `static native void instrument.runtime.Samples.begin(long region, long figures, long before, boolean isCounts, boolean isVirtual)`, called by the thread that is
+/// to be sampled. `before`: the region of counts that has moved to `figures`, or 0.
 pub(super) extern "system" fn begin(
     _: Environment,
     _: *mut c_void,
     region: i64,
     figures: i64,
+    before: i64,
     is_counts: u8,
     is_virtual: u8,
 ) {
@@ -109,6 +112,10 @@ pub(super) extern "system" fn begin(
             _ => Figures::Counts(figures as usize),
         };
         let place = Place::new(region as usize, figures);
+        if let (Figures::Counts(region), true) = (figures, before != 0) {
+            threads::leave();
+            counts::carry(Words(before as usize), Words(region));
+        }
         match ENVIRONMENT.get() {
             Some(jvmti) if is_virtual != 0 => _ = virtual_threads::begin(*jvmti, place),
             _ if is_virtual != 0 => {}

@@ -126,6 +126,14 @@ pub(super) fn begin(place: Place) {
     known.go_to(Some(place));
 }
 
+/// Samples of the current thread go nowhere until it begins anew.
+pub(super) fn leave() {
+    let threads = lock();
+    if let Some(known) = threads.as_ref().and_then(|threads| threads.known.get(&timers::current_thread())) {
+        known.go_to(None);
+    }
+}
+
 /// Samples of the current thread go there; none: where its own go.
 pub(super) fn go_to(place: Option<Place>) {
     let mut threads = lock();

@@ -234,7 +234,7 @@ abstract class MappedCounts extends ThreadState {
         use(larger, depth, stackWords, used);
         // A thread that is late finds no recording to be sampled in.
         if (isSampled && !isOld()) {
-            attached();
+            Samples.beginCounts(samples, larger, old, isVirtual);
         }
         Recording.file.release(old);
         return true;
@@ -296,7 +296,7 @@ abstract class MappedCounts extends ThreadState {
     void attached() {
         if (samples != null) {
             isSampled = true;
-            Samples.beginCounts(samples, counts, isVirtual);
+            Samples.beginCounts(samples, counts, null, isVirtual);
         }
     }
 

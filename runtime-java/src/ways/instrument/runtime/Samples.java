@@ -21,7 +21,7 @@ final class Samples {
     /** What of the current thread is sampled from now on; null: it is the agent that samples it, or nobody does. */
     static Sampled begin(Thread thread, long number, Words words, Region region, boolean isVirtual) {
         if (Settings.agentSamples()) {
-            begin(words.place(region.base), words.place(0), false, isVirtual);
+            begin(words.place(region.base), words.place(0), 0, false, isVirtual);
         } else if (!isVirtual) {
             // Nobody can tell the CPU time of a virtual thread.
             Sampled sampled = new Sampled(thread, number, words, region.base);
@@ -31,9 +31,13 @@ final class Samples {
         return null;
     }
 
-    /** What of the current thread is sampled from now on, by methods, goes there: only the agent does it, which looks for the method on the shadow stack. */
-    static void beginCounts(Region samples, Region counts, boolean isVirtual) {
-        begin(samples.words.place(samples.base), counts.words.place(counts.base), true, isVirtual);
+    /**
+     * What of the current thread is sampled from now on, by methods, goes there: only the agent does it, which looks for the method on the shadow stack. {@code before}: where
+     * the counts were until now, or null; its samples move as well, with those that came after it was copied.
+     */
+    static void beginCounts(Region samples, Region counts, Region before, boolean isVirtual) {
+        long from = before == null ? 0 : before.words.place(before.base);
+        begin(samples.words.place(samples.base), counts.words.place(counts.base), from, true, isVirtual);
     }
 
     /** A region for samples of a thread or, of the kind {@link Format#ENDED}, of a sum; null: there is no room. */
@@ -80,8 +84,8 @@ final class Samples {
 
     // ---- what the agent registers ----
 
-    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one, or the records of that region of counts. */
-    private static native void begin(long region, long figures, boolean isCounts, boolean isVirtual);
+    /** The current thread is sampled from now on: into the region at this place, and the nodes whose numbers count from the other one, or the records of that region of counts, which was there before. */
+    private static native void begin(long region, long figures, long before, boolean isCounts, boolean isVirtual);
 
     private static native void pause(boolean on);
 
