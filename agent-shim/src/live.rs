@@ -8,7 +8,7 @@ use crate::other_agents::OtherAgents;
 use crate::recorder::{Recorder, has_stack};
 use crate::retransform::{retransform, send_again};
 use crate::running::Open;
-use crate::sessions::LIVE;
+use crate::sessions::{self, LIVE};
 use crate::talk::{say, say_once};
 use crate::{
     Agent, INSIDE, Live, attended, heap, load_hook, mappings, monitors, native_methods, place_on_stack,
@@ -84,7 +84,8 @@ pub(crate) fn go_live(
         if attached {
             attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
         }
-        sampling::stacks::begin(wanted, &live.recorder, environments::another, jni)?;
+        let has_replaced = sessions::is_later();
+        sampling::stacks::begin(wanted, &live.recorder, environments::another, has_replaced, jni)?;
         return Ok(Standstill::default());
     }
     if agent.hook.wants_natives() {

@@ -1,12 +1,14 @@
-//! `instrument run --twice`: the counts of one run and the times of another one, and what a program sees of it.
+//! `instrument run --twice` and `attach --twice`: the counts of one run and the times of another one, and what a program sees of it.
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish};
+use instrument_tests::jre;
 use instrument_tests::machine::Jdk;
-use instrument_tests::subject;
+use instrument_tests::resident::{Program, text as text_of};
+use instrument_tests::subject::{self, entries_of};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -132,5 +134,75 @@ fn what_stacks_cannot_tell_is_refused_before_anything_runs() -> Result<()> {
     let outcome = finish(twice(&["--out", &other.display().to_string()], &["-cp", &path, "Twice", &ran])?)?;
     ensure!(outcome.code == Some(2) && outcome.stderr.contains("is no profile"), "{}", outcome.stderr);
     ensure!(!Path::new(&ran).exists(), "it ran before --out was refused");
+    Ok(())
+}
+
+#[test]
+fn a_program_that_runs_has_counts_of_a_part_and_times_of_the_one_after() -> Result<()> {
+    for jre in jre::all()? {
+        let mut program = Program::start(&jre, &[], &["Attached", "2"], None)?;
+        // What a first recording leaves open for good.
+        program.attached(&["--record", "counts"])?;
+        program.stop()?;
+        let files = program.files()?;
+        let output = program.attach(&["--twice", "6s", "--out", "parts.iprof"])?;
+        let stderr = text_of(&output.stderr);
+        ensure!(output.status.success(), "{}: {stderr}", jre.version);
+        assert_eq!(stderr.matches("nothing is rewritten for 3s").count(), 1, "{stderr}");
+        program.has_left(files)?;
+        program.run("call 5")?;
+        program.end()?;
+
+        let report = program.call(&["report", "--json", "parts.iprof"])?.output()?;
+        let report: Value = serde_json::from_slice(&report.stdout)?;
+        let two = &report["twice"][0];
+        let case = format!("{}: {two}: {stderr}", jre.version);
+        // The loop of each thread, which was there before, is in no recorded context: it would leave no context in both.
+        ensure!(two["parts_of_one_run"] == true && two["contexts"]["both"].as_u64() > Some(3), "{case}");
+        ensure!(two["bare_ns"].as_f64() > Some(1e8) && two["outside_ns"].as_f64() > Some(1e8), "{case}");
+        let rows = report["xprof"]["rows"].as_array().context("rows")?;
+        let calls = rows.iter().find(|row| row["function"] == "Attached.recurse(I)I").context("recurse")?;
+        ensure!(calls["calls"].as_u64() > Some(1000), "{case}: {calls}");
+        // It makes an exception, with the stack of the thread.
+        ensure!(figure(&report, "Attached$Item.<init>(I)V", "running")? > 2e7, "{case}: {rows:?}");
+        // Code that was replaced while it ran has its name.
+        let is_unknown = |row: &Value| row["function"].as_str().is_some_and(|name| name.contains("unloaded"));
+        ensure!(!rows.iter().any(is_unknown), "{case}: {rows:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_interrupt_while_calls_are_counted_leaves_their_profile() -> Result<()> {
+    let mut program = Program::start(&jre::newest()?, &[], &["Attached", "1"], None)?;
+    let mut attach = program.call(&["attach", &program.pid(), "--twice", "1h", "--out", "counts.iprof"])?;
+    let mut child = attach.stderr(Stdio::piped()).spawn()?;
+    let mut said = BufReader::new(child.stderr.take().context("a pipe")?);
+    let mut line = String::new();
+    while !line.contains("is recorded") && said.read_line(&mut line)? > 0 {}
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+    let code = child.wait()?.code();
+    said.read_to_string(&mut line)?;
+    ensure!(code == Some(0) && line.contains("its end came before stacks were sampled"), "{code:?}: {line}");
+    ensure!(!line.contains("nothing is rewritten"), "{line}");
+    program.end()?;
+    ensure!(entries_of(&program.recorded("counts.iprof")?, "Attached.recurse") > 0);
+    Ok(())
+}
+
+#[test]
+fn what_parts_of_a_run_cannot_tell_is_refused() -> Result<()> {
+    let program = Program::start(&jre::newest()?, &[], &["Attached"], None)?;
+    for (options, part) in [
+        (&["--twice", "3s"][..], "--twice needs 4s at least"),
+        (&["--twice", "8s", "--record", "counts"], "leave out --record other than tree"),
+        (&["--twice", "8s", "--for", "8s"], "cannot be used with"),
+        (&["--twice", "8s", "--budget", "3%"], "cannot be used with"),
+        (&["--twice", "8s", "--ctl", "off"], "leave out --for, --twice"),
+    ] {
+        let output = program.attach(options)?;
+        let stderr = text_of(&output.stderr);
+        ensure!(output.status.code() == Some(2) && stderr.contains(part), "{options:?}: {stderr}");
+    }
     Ok(())
 }

@@ -6,7 +6,10 @@
 //!
 //!    A program that is armed has the library: instead of 2 and 3 it is asked, as `ctl PID start` does.
 //! 4. With `--for`, `--calls`, `--top` or `--view`: wait until the time is over or the user has seen enough, end the recording as `ctl PID stop` does, and
-//!    print the report that was asked for.
+//!    print the report that was asked for. With `--twice` stacks are sampled in between ([`twice`]).
+
+mod target;
+mod twice;
 
 use crate::commands::run::agent;
 use crate::commands::run::report::Report;
@@ -18,7 +21,7 @@ use instrument_control::keys;
 use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::ctl;
-use instrument_processes::hand_over::{Earlier, HandOver};
+use instrument_processes::hand_over::Earlier;
 use instrument_processes::jvm::{self, Kind};
 use instrument_processes::profiles::unmatched as nothing_fitted;
 use instrument_processes::until::{Recording, Until};
@@ -30,6 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
+use target::{Target, limits};
 
 /// Record a program that runs already
 ///
@@ -64,6 +68,13 @@ pub(crate) struct Opts {
     /// The same as `instrument view PID`.
     #[arg(long, group = "until")]
     view: bool,
+
+    /// Count calls for the first half of this time, and take times in the other, while nothing is rewritten
+    ///
+    /// In the second half stacks are sampled. So the times have nothing of the recording in them, not even what probes keep the compiler from
+    /// doing. The program should do about the same all the time.
+    #[arg(hide_short_help = true, long, value_name = "TIME", group = "until", conflicts_with = "budget", value_parser = humantime::parse_duration)]
+    twice: Option<Duration>,
 
     /// Print a report when the recording has ended: report, view, xprof, xtree, xarc, stats, threads, monitors, heap or advise
     ///
@@ -100,23 +111,17 @@ pub(crate) struct Opts {
     target: Option<String>,
 }
 
-/// How much later than we the agent ends a recording whose time is over.
-const GRACE: Duration = Duration::from_secs(5);
-
 impl Opts {
-    /// What the agent keeps to by itself, whatever becomes of us.
-    fn limits(&self) -> Vec<(&'static str, String)> {
-        let ms = |time: Duration| time.as_millis().to_string();
-        let max_pause = self.max_pause.unwrap_or(Duration::from_millis(keys::DEFAULT_MAX_PAUSE_MS));
-        let lasts = self.duration.map(|time| (keys::LASTS, ms(time.saturating_add(GRACE))));
-        let tied = self.until().map(|_| (keys::TIED, "on".to_owned()));
-        [Some((keys::MAX_PAUSE, ms(max_pause))), lasts, tied].into_iter().flatten().collect()
-    }
-
     fn until(&self) -> Option<Until> {
         let seen = |is_asked: bool, command| is_asked.then_some(Until::Seen(command));
         let called = self.calls.map(|times| Until::Called(times.get()));
-        self.duration.map(Until::Over).or(called).or(seen(self.top, "top")).or(seen(self.view, "view"))
+        let half = self.twice.map(|time| time / 2);
+        self.duration
+            .or(half)
+            .map(Until::Over)
+            .or(called)
+            .or(seen(self.top, "top"))
+            .or(seen(self.view, "view"))
     }
 }
 
@@ -124,9 +129,15 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let Some(target) = &opts.target else { return list(talk) };
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
-    let (until, limits) = (opts.until(), opts.limits());
+    let until = opts.until();
     let mut agent = opts.agent.resolve(false, |_| None, talk)?;
     agent.subgraph = opts.subgraph;
+    if let Some(time) = opts.twice {
+        agent.check_twice()?;
+        if time < twice::SHORTEST {
+            return Err(usage("--twice needs 4s at least: in a shorter time there are too few samples"));
+        }
+    }
     if opts.calls.is_some() && agent.settings.roots.is_empty() {
         return Err(usage("--calls counts calls of the roots: give --root METHOD"));
     }
@@ -142,7 +153,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let socket = agent.recording.ctl().map(|path| path.display().to_string());
     if until.is_some() && socket.as_deref() == Some("off") {
         return Err(usage(
-            "--ctl off: nobody would take the request to stop; leave out --for, --calls, --top and --view, or --ctl",
+            "--ctl off: nobody would take the request to stop; leave out --for, --twice, --calls, --top and --view, or --ctl",
         ));
     }
     if opts.top {
@@ -153,7 +164,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let is_shared = jvm::path_inside(&process, &std::env::current_dir()?).is_some();
     let elsewhere = (process.has_own_root() && !is_shared).then(|| Path::new("/tmp/"));
     let options = agent.options(opts.out.as_deref().or(elsewhere))?;
-    let options = format!("{options},{}", keys::join(&limits));
+    let max_pause = opts.max_pause.unwrap_or(Duration::from_millis(keys::DEFAULT_MAX_PAUSE_MS));
+    let is_tied = until.is_some();
+    let limits = |lasts| limits(max_pause, lasts, is_tied);
+    let lasts = until.as_ref().and_then(Until::time);
+    let options = format!("{options},{}", limits(lasts));
 
     // Before anything is recorded: no signal may come between.
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -165,31 +180,24 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
     }
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
-    let limit = Duration::from_secs(opts.timeout);
-    // Where an armed program answers, it was told then: in the usual place, or where this recording is to answer as well.
-    let own = socket.clone().filter(|path| path != "off");
-    let mut armed = [Some(pid.to_string()), own].into_iter().flatten();
+    let target = Target {
+        process: &process,
+        library: &agent.library,
+        socket: socket.as_deref(),
+        limit: Duration::from_secs(opts.timeout),
+    };
     let of_before = match &opts.out {
         Some(out) => Earlier::move_aside(&process, &std::path::absolute(out)?)?,
         None => None,
     };
-    // The recording may be tied to it.
-    let mut hand_over = None;
     let rewriting = talk.step(format_args!("process {pid} ({program}): the agent rewrites its classes"));
-    let attached = match armed.find(|target| ctl::is_armed(target)) {
-        Some(target) => {
-            let refused = || format!("process {pid} is not recorded");
-            ctl::start(&target, &options, limit).with_context(refused)
-        }
-        None => HandOver::new(&process, &agent.library, &options)
-            .and_then(|agent| hand_over.insert(agent).attach(limit)),
-    };
+    let begun = target.begin(&options);
     drop(rewriting);
     if let Some(profile) = of_before {
-        profile.settle(attached.is_ok());
+        profile.settle(begun.is_ok());
     }
-    let attached = attached?;
-    let profile = jvm::path_outside(&process, Path::new(&attached.profile));
+    let begun = begun?;
+    let (attached, profile) = (&begun.attached, begun.profile(&process));
     let how_to_stop = match until {
         None if socket.as_deref() != Some("off") => {
             format!("; `instrument ctl {} stop` ends it", socket.as_deref().unwrap_or(&pid.to_string()))
@@ -224,7 +232,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         interrupted: &interrupted,
         is_alive: &is_alive,
     };
-    let asked = socket.unwrap_or_else(|| pid.to_string());
+    let asked = target.asked();
     let mut budget = agent.budget.map(Budget::new);
     let over = AtomicBool::new(false);
     let waited = thread::scope(|scope| {
@@ -250,6 +258,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         }
         Err(_) if !process.is_alive() => talk.note(format_args!("process {pid} has ended")),
         Err(error) => return Err(error),
+    }
+    if let Some(half) = opts.twice.map(|time| time / 2) {
+        twice::take_times(&target, &profile, &interrupted, (half, &limits(Some(half))), talk)?;
     }
     if let Some(report) = report {
         report.print(&[profile], talk)?;

@@ -10,7 +10,7 @@
 pub(crate) mod agent;
 pub(crate) mod recording;
 pub(crate) mod report;
-mod twice;
+pub(crate) mod twice;
 
 use crate::commands::run::report::Report;
 use crate::commands::run::twice::First;

@@ -1,5 +1,5 @@
 //! Two runs of a program in one profile: the counts of one that was recorded, and the times of one in which nothing was rewritten and whole stacks were
-//! sampled.
+//! sampled. They may be parts of one run.
 //!
 //! 1. each frame of the stacks becomes the method that the recording has under the same name, or a new one if its class would have been recorded
 //!    and was not loaded in that run, or none ([`frames`]);
@@ -12,7 +12,7 @@ mod account;
 mod frames;
 mod project;
 
-pub use account::Account;
+pub use account::{Account, Runs};
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,6 +25,7 @@ use frames::Frames;
 use instrument_names::id_map::gz;
 use instrument_names::program;
 use instrument_trace::{Profile, Sum, Writer};
+use project::Outermost;
 
 /// Why two runs cannot become one profile.
 #[derive(Debug, thiserror::Error)]
@@ -48,35 +49,23 @@ pub enum Error {
 /// Gives the recorded run at `counts` the times of the run at `stacks`.
 ///
 /// # Errors
-/// A file that cannot be read or written, that has no samples, or whose program still runs. Then the first one is as it was.
-pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
-    let open = |path: &Path| {
-        let file = File::open(path).map_err(|error| Error::Write(path.to_owned(), error))?;
-        Profile::open(&file).map_err(|error| Error::Read(path.to_owned(), error))
-    };
-    let unfit = |path: &Path, reason| Error::Unfit { path: path.to_owned(), reason };
+/// A file that cannot be read or written, that has no samples, or whose program still writes to it. Then the first one is as it was.
+pub fn combine(counts: &Path, stacks: &Path, runs: Runs) -> Result<Account, Error> {
     let (recorded, sampled) = (open(counts)?, open(stacks)?);
-    for (path, profile) in [(counts, &recorded), (stacks, &sampled)] {
-        if !profile.has_ended() && maps(profile.pid, path) {
-            return Err(unfit(path, "its program still runs: the times of the recorded run stay"));
-        }
-    }
-    let trees = |profile: &Profile| profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).count();
-    let are_samples = |profile: &Profile| {
-        profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).all(|tree| tree.has_samples)
-    };
+    let unfit = |path: &Path, reason| Error::Unfit { path: path.to_owned(), reason };
     if !are_samples(&recorded) {
         return Err(unfit(
             counts,
             "its times are no samples, and those of another run cannot take their place",
         ));
     }
-    if trees(&sampled) == 0 || !are_samples(&sampled) {
+    if sampled.threads.iter().all(|thread| thread.tree.is_none()) || !are_samples(&sampled) {
         return Err(unfit(stacks, "no stack was sampled: the times of the recorded run stay"));
     }
     let copy = recorded.threads.iter().find(|thread| thread.tree.is_some()).map_or(1, |thread| thread.copy);
     let frames = Frames::new(&recorded, copy, &sampled);
-    let mut account = Account::of(&recorded);
+    let mut account = Account::of(&recorded, runs);
+    let outermost = (runs == Runs::PartsOfOne).then(|| Outermost::of(&recorded));
     let all = &recorded.threads;
     let thread = |copy, ordinal| all.iter().find(|thread| (thread.copy, thread.ordinal) == (copy, ordinal));
     let worth = |copy, ordinal| thread(copy, ordinal).map_or(0.0, |thread| samples::worth(thread, &recorded));
@@ -84,7 +73,7 @@ pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
     let file = File::options().read(true).write(true).open(counts).map_err(failed)?;
     let mut writer = Writer::replacing_samples(file, copy, worth).map_err(failed)?;
     for thread in &sampled.threads {
-        let (tree, of_thread) = project::thread(thread, &frames);
+        let (tree, of_thread) = project::thread(thread, &frames, outermost.as_ref());
         account.add(&tree, &of_thread);
         let ordinal = writer.sum(&thread.name, 0, Sum::Tree(&tree, &[])).map_err(failed)?;
         writer.samples(ordinal, &of_thread).map_err(failed)?;
@@ -97,6 +86,21 @@ pub fn combine(counts: &Path, stacks: &Path) -> Result<Account, Error> {
     writer.properties(&properties).map_err(failed)?;
     writer.replace().map_err(failed)?;
     Ok(account)
+}
+
+/// Reads a profile that is complete.
+fn open(path: &Path) -> Result<Profile, Error> {
+    let file = File::open(path).map_err(|error| Error::Write(path.to_owned(), error))?;
+    let profile = Profile::open(&file).map_err(|error| Error::Read(path.to_owned(), error))?;
+    if !profile.has_ended() && maps(profile.pid, path) {
+        let reason = "its program still runs: the times of the recorded run stay";
+        return Err(Error::Unfit { path: path.to_owned(), reason });
+    }
+    Ok(profile)
+}
+
+fn are_samples(profile: &Profile) -> bool {
+    profile.threads.iter().filter_map(|thread| thread.tree.as_ref()).all(|tree| tree.has_samples)
 }
 
 /// Profiles of a second run, each with its partner of the first one.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use instrument_analysis::report::{Format, Options, stats};
 use instrument_analysis::session::{Request, Session};
-use instrument_analysis::twice::{Account, combine, pairs};
+use instrument_analysis::twice::{Account, Error, Runs, combine, pairs};
 use instrument_names::id_map::gz;
 use instrument_testing::{Script, Writer};
 use instrument_trace::{Method, Profile, Thread, ThreadSamples};
@@ -48,6 +48,10 @@ fn sampled(dir: &Path, work: u64) -> PathBuf {
     written(dir, "stacks.iprof", writer)
 }
 
+fn of_two(counts: &Path, stacks: PathBuf) -> Result<Account, Error> {
+    combine(counts, &stacks, Runs::Two)
+}
+
 fn written(dir: &Path, name: &str, writer: Writer) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, writer.finish()).unwrap();
@@ -59,7 +63,7 @@ fn a_profile_has_the_counts_of_one_run_and_the_times_of_the_other() {
     let dir = tempfile::tempdir().unwrap();
     let counts = recorded(dir.path());
     let before = Profile::parse(&std::fs::read(&counts).unwrap()).unwrap();
-    let account = combine(&counts, &sampled(dir.path(), 30)).unwrap();
+    let account = of_two(&counts, sampled(dir.path(), 30)).unwrap();
     assert_eq!((account.bare_ns, account.outside_ns, account.probes_ns), (65 * MS, 50 * MS, 50 * MS));
     // work by work, and the walk that failed; rare.
     assert_eq!(account.contexts, [3, 2, 1]);
@@ -95,12 +99,51 @@ fn a_profile_has_the_counts_of_one_run_and_the_times_of_the_other() {
     assert!(after.damage.is_empty() && !after.is_cut);
 }
 
+/// What was open when the recording began is in no recorded context.
+#[test]
+fn calls_that_the_recording_did_not_see_begin_are_left_out_of_paths() {
+    let dir = tempfile::tempdir().unwrap();
+    for (runs, of_work) in [(Runs::PartsOfOne, "main a.Shop.work()V"), (Runs::Two, "main()V a.Shop.work()V")]
+    {
+        let mut writer = Writer::new();
+        writer.in_pieces(2).id_map(&gz::compress(RECORDED.as_bytes()));
+        let script = Script::new(1000).times(10, |s| s.call(2, |s| s.samples(5).call(3, |s| s)));
+        writer.samples("main", &script, &[], &of_thread(50, 0, 0));
+        writer.property("command", "shop.jar");
+        let counts = written(dir.path(), "counts.iprof", writer);
+        let mut writer = Writer::new();
+        writer.in_pieces(2).id_map(&gz::compress(STACKS.as_bytes()));
+        // main calls itself, work, and what calls rare.
+        let inner =
+            |s: Script| s.call(2, |s| s.samples(30).call(5, |s| s.samples(6).call(2, |s| s.samples(1))));
+        let script = Script::new(1000).enter(4).samples(4).call(4, inner).exit(4);
+        writer.samples("main", &script, &[], &of_thread(41, 0, 0));
+        writer.property("command", "shop.jar").property("record", "samples");
+        let stacks = written(dir.path(), "stacks.iprof", writer);
+        let account = combine(&counts, &stacks, runs).unwrap();
+        let session = Session::read(&Request { files: vec![counts], ..Request::default() }).unwrap();
+        let running = contexts(&session.model, "running");
+        let of = |end: &str| running.iter().find(|(path, _)| path.ends_with(end)).map(|(_, of)| *of);
+        let ms = |n: u64| (n * MS) as f64;
+        let is_part = runs == Runs::PartsOfOne;
+        assert_eq!(Account::read(&session.profiles[0].profile).unwrap().are_parts, is_part);
+        let calls = if is_part { 10 } else { 0 };
+        assert_eq!(of(of_work), Some((calls, ms(30))), "{running:?}");
+        assert_eq!(of("work()V a.Shop.rare()V").map(|(_, ns)| ns), Some(ms(6)), "{running:?}");
+        assert_eq!(of("rare()V a.Shop.work()V"), Some((0, ms(1))), "{running:?}");
+        // What it took itself is its own.
+        assert_eq!(of("main a.Shop.main()V"), Some((0, ms(4))), "{running:?}");
+        assert_eq!(of("main()V a.Shop.main()V").is_some(), !is_part, "{running:?}");
+        assert_eq!(account.contexts, if is_part { [2, 2, 0] } else { [0, 5, 2] });
+    }
+}
+
 #[test]
 fn times_are_not_divided_by_calls_of_other_work() {
     let dir = tempfile::tempdir().unwrap();
     for (work, is_alike) in [(4, false), (15, true), (35, false)] {
         let counts = recorded(dir.path());
-        let account = combine(&counts, &sampled(dir.path(), work)).unwrap();
+        let account = of_two(&counts, sampled(dir.path(), work)).unwrap();
         assert_eq!(account.is_alike(), is_alike, "{account:?}");
         let session = Session::read(&Request { files: vec![counts], ..Request::default() }).unwrap();
         let mut csv = Vec::new();
@@ -121,9 +164,9 @@ fn a_profile_that_has_no_samples_stays_as_it_is() {
     writer.tree("main", &Script::new(1000).call(1, |s| s.wait(10)));
     let timed = written(dir.path(), "timed.iprof", writer);
     let before = std::fs::read(&timed).unwrap();
-    let error = combine(&timed, &stacks).unwrap_err().to_string();
+    let error = of_two(&timed, stacks.clone()).unwrap_err().to_string();
     assert!(error.contains("timed.iprof: its times are no samples"), "{error}");
-    let error = combine(&stacks, &timed).unwrap_err().to_string();
+    let error = of_two(&stacks, timed.clone()).unwrap_err().to_string();
     assert!(error.contains("timed.iprof: no stack was sampled"), "{error}");
     assert_eq!(std::fs::read(&timed).unwrap(), before);
 }
@@ -157,7 +200,7 @@ fn a_class_that_only_the_first_run_loaded_has_rows() {
         writer.samples("main", &script, &[], &of_thread(20, 0, 0));
         writer.property("command", "shop.jar").property("selection", selection);
         let counts = written(dir.path(), "counts.iprof", writer);
-        combine(&counts, &stacks).unwrap();
+        of_two(&counts, stacks.clone()).unwrap();
         let session = Session::read(&Request { files: vec![counts], ..Request::default() }).unwrap();
         let running = contexts(&session.model, "running");
         let find =

@@ -39,27 +39,8 @@ impl<'a> HandOver<'a> {
             None if process.is_ours() => copy(process, library)?,
             None => library.to_owned(),
         };
-        let mut reasons = Vec::new();
-        let places = [
-            |process| Folder::of(process, Path::new("/tmp")).map(Some),
-            |process| Folder::working_directory(process),
-        ];
-        for place in places {
-            let made = place(process).and_then(|folder| match folder {
-                Some(folder) => OptionsFile::new(process, folder, options).map(Some),
-                None => Ok(None),
-            });
-            match made {
-                Ok(Some(options)) => return Ok(HandOver { process, library, options }),
-                Ok(None) => {}
-                Err(error) => reasons.push(format!("{error:#}")),
-            }
-        }
-        bail!(
-            "process {}: no file can be made where it could read it, in /tmp or its working directory: {}",
-            process.pid,
-            reasons.join("; ")
-        )
+        let options = in_a_folder_of(process, |folder| OptionsFile::new(process, folder, options))?;
+        Ok(HandOver { process, library, options })
     }
 
     /// Has the process load the agent. What it answers; the path of the profile is as the process sees it. A recording that is tied to us ends
@@ -92,6 +73,30 @@ impl<'a> HandOver<'a> {
             ),
         }
     }
+}
+
+/// Makes something in the first folder of a process where that can be done.
+///
+/// # Errors
+/// Nothing can be written where it looks.
+pub(crate) fn in_a_folder_of<T>(process: &Process, make: impl Fn(Folder) -> Result<T>) -> Result<T> {
+    let places = [
+        |process| Folder::of(process, Path::new("/tmp")).map(Some),
+        |process| Folder::working_directory(process),
+    ];
+    let mut reasons = Vec::new();
+    for place in places {
+        match place(process).and_then(|folder| folder.map(&make).transpose()) {
+            Ok(Some(made)) => return Ok(made),
+            Ok(None) => {}
+            Err(error) => reasons.push(format!("{error:#}")),
+        }
+    }
+    bail!(
+        "process {}: no file can be made where it could read it, in /tmp or its working directory: {}",
+        process.pid,
+        reasons.join("; ")
+    )
 }
 
 /// The file with the options, which the user of the process can read and nobody else.

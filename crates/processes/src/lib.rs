@@ -5,7 +5,7 @@
 //! | [`jvm`], [`process_stat`] | the virtual machines of `/proc`; they know nothing of the agent |
 //! | [`attach`] | HotSpot's attach protocol; it knows nothing of the agent, either |
 //! | [`agent_library`], [`hand_over`] | the agent's library, and what a process gets that is to load it |
-//! | [`rights`] | the files of a process, touched with no more rights than its user has |
+//! | [`rights`], [`scratch`] | the files of a process, touched with no more rights than its user has; a folder for a moment |
 //! | [`launch`] | a command with the agent in it: started, waited for, signals passed on |
 //! | [`profiles`], [`recorded`] | which profiles a run has left, and which one a process writes |
 //! | [`ctl`] | requests to the agent, and its answers as text |
@@ -41,5 +41,7 @@ pub mod recorded;
 pub mod rights;
 #[cfg(unix)]
 pub mod rules;
+#[cfg(target_os = "linux")]
+pub mod scratch;
 #[cfg(target_os = "linux")]
 pub mod until;

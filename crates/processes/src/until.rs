@@ -26,6 +26,16 @@ pub enum Until {
     Seen(&'static str),
 }
 
+impl Until {
+    /// How long it lasts, if that is known.
+    pub fn time(&self) -> Option<Duration> {
+        match self {
+            Until::Over(time) => Some(*time),
+            _ => None,
+        }
+    }
+}
+
 /// A recording that goes on.
 pub struct Recording<'a> {
     /// Where it goes.

@@ -98,7 +98,7 @@ pub(crate) fn check(machine: *mut c_void) -> Result<(), String> {
     walk::prepare(machine)
 }
 
-/// Begins. The sampler was prepared, and the profile is there.
+/// Begins. The sampler was prepared, and the profile is there. `has_replaced`: code of the program may run that was replaced.
 ///
 /// # Errors
 /// Why no stack can be sampled.
@@ -106,6 +106,7 @@ pub(crate) fn begin(
     wanted: &Wanted,
     recorder: &'static Recorder,
     environment: fn() -> Result<Jvmti<'static>, String>,
+    has_replaced: bool,
     jni: Jni<'_>,
 ) -> Result<(), String> {
     if let Some(Err(reason)) = super::SAMPLER.get() {
@@ -145,7 +146,7 @@ pub(crate) fn begin(
         for event in EVENTS {
             jvmti.enable(event).map_err(|error| format!("record=samples: {error}"))?;
         }
-        prepare_methods(jvmti, jni);
+        prepare_methods(jvmti, has_replaced, jni);
         callers::prepare();
         if let Some(distance) = distance(jvmti, jni) {
             anchor::prepare(walk::find, distance);
@@ -201,7 +202,12 @@ fn lock() -> MutexGuard<'static, Option<State>> {
 }
 
 /// Has the virtual machine make the ids of all methods.
-fn prepare_methods(jvmti: Jvmti<'_>, jni: Jni<'_>) {
+fn prepare_methods(jvmti: Jvmti<'_>, has_replaced: bool, jni: Jni<'_>) {
+    if has_replaced {
+        // Code that was replaced while it ran is a method of its own, which gets an id when somebody asks for the stack.
+        let stacks = jvmti.all_stacks(ring::MOST_FRAMES, jni).unwrap_or_default();
+        stacks.into_iter().for_each(|stack| jni.forget(stack.thread));
+    }
     for class in jvmti.loaded_classes(jni).unwrap_or_default() {
         // An error while it is not linked: it will be prepared.
         let _ = jvmti.class_methods(&class);

@@ -241,23 +241,24 @@ impl Agent {
         ];
         match others.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(usage(format!(
-                "--twice takes the times from a run in which nothing is rewritten, by stacks of methods: leave out {option}, or --twice"
+                "--twice takes the times from stacks of methods, sampled while nothing is rewritten: leave out {option}, or --twice"
             ))),
             None => Ok(()),
         }
     }
 
-    /// The options for the run of `--twice` in which nothing is rewritten.
+    /// The options for what `--twice` takes its times from. `directory`: for the profiles; `ctl`: where requests are answered, if not in the usual place.
     ///
     /// # Errors
     /// A path that the options cannot hold.
-    pub(crate) fn stacks_alone(directory: &Path) -> Result<String> {
+    pub(crate) fn stacks_alone(directory: &Path, ctl: Option<&str>) -> Result<String> {
         // The slash tells a folder.
         let out = format!("{}/", passable(directory).map_err(usage)?);
         let rate = SampleRate::MAX.to_string();
-        let options = [(keys::OUT, out), (keys::CTL, "off".to_owned()), (keys::SAMPLE_RATE, rate)];
-        let record = (keys::RECORD, Record::Samples.word().to_owned());
-        Ok(keys::join(&options.into_iter().chain([record]).collect::<Vec<_>>()))
+        let record = Record::Samples.word().to_owned();
+        let mut options = vec![(keys::OUT, out), (keys::SAMPLE_RATE, rate), (keys::RECORD, record)];
+        options.extend(ctl.map(|path| (keys::CTL, path.to_owned())));
+        Ok(keys::join(&options))
     }
 }
 

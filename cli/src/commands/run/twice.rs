@@ -5,7 +5,7 @@ use crate::commands::run::agent::Agent;
 use crate::commands::run::cannot_start;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
-use instrument_analysis::twice::{combine, pairs};
+use instrument_analysis::twice::{Runs, combine, pairs};
 use instrument_control::run::PROCESSES;
 use instrument_messages::Listener;
 use instrument_processes::kept_input::KeptInput;
@@ -48,7 +48,7 @@ impl First {
         let mut argument = OsString::from("-agentpath:");
         argument.push(&agent.library);
         argument.push("=");
-        argument.push(Agent::stacks_alone(directory.path())?);
+        argument.push(Agent::stacks_alone(directory.path(), Some("off"))?);
         let processes = temporary_file(directory.path()).context("a file for the ids of processes")?;
         let (mut command, is_java) = command(words, &argument, no_children)?;
         command.env(PROCESSES, processes.path()).stdout(Stdio::null());
@@ -107,15 +107,22 @@ impl First {
                 ));
                 continue;
             };
-            match combine(&counts, &stacks) {
-                Ok(account) if !account.is_alike() => talk.warn(format_args!(
-                    "{path}: outside of probes the recorded run took {:.2} s of CPU time, and the first run {:.2} s: times are not divided by calls",
-                    account.outside_ns as f64 / 1e9,
-                    account.bare_ns as f64 / 1e9
-                )),
-                Ok(_) => {}
-                Err(error) => talk.warn(format_args!("{:#}", anyhow::Error::from(error))),
-            }
+            give_times(&counts, &stacks, Runs::Two, talk);
         }
+    }
+}
+
+/// Gives a profile the times of another one, of what ran while nothing was rewritten.
+pub(crate) fn give_times(counts: &Path, stacks: &Path, runs: Runs, talk: &Talk) {
+    match combine(counts, stacks, runs) {
+        Ok(account) if !account.is_alike() => talk.warn(format_args!(
+            "{}: the program took {:.2} s of CPU time outside of probes while calls were counted, and {:.2} s while stacks were sampled: \
+             times are not divided by calls",
+            counts.display(),
+            account.outside_ns as f64 / 1e9,
+            account.bare_ns as f64 / 1e9
+        )),
+        Ok(_) => {}
+        Err(error) => talk.warn(format_args!("{:#}", anyhow::Error::from(error))),
     }
 }

@@ -10,6 +10,15 @@ use instrument_trace::{Copy, Profile, ThreadSamples, Tree};
 /// CPU time that two runs may be apart by, as a part of that of the run without probes, until times and counts no longer belong together.
 const APART: f64 = 0.2;
 
+/// Where counts and times come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// From two runs of a program.
+    Two,
+    /// From parts of one.
+    PartsOfOne,
+}
+
 /// How the two runs compare.
 #[derive(Debug, Default)]
 pub struct Account {
@@ -19,6 +28,8 @@ pub struct Account {
     pub outside_ns: u64,
     /// CPU time of the recorded run in probes.
     pub probes_ns: u64,
+    /// Both are parts of one run.
+    pub are_parts: bool,
     /// Contexts that both runs had, that only the one with times had, and that only the recorded one had.
     pub contexts: [u64; 3],
     /// Paths of the contexts, over all threads.
@@ -31,6 +42,9 @@ struct Paths {
     recorded: HashSet<u32>,
     sampled: HashSet<u32>,
 }
+
+/// Of a profile whose runs are parts of one.
+const PARTS: &str = "twice.parts";
 
 const KEYS: [&str; 6] = [
     "twice.bare.ns",
@@ -50,14 +64,15 @@ impl Account {
             bare_ns: bare_ns?,
             outside_ns: outside_ns?,
             probes_ns: probes_ns?,
+            are_parts: profile.copies.values().any(|copy| copy.properties.contains_key(PARTS)),
             contexts: [both?, times?, counts?],
             paths: Paths::default(),
         })
     }
 
     /// Begins one with the recorded run.
-    pub(super) fn of(recorded: &Profile) -> Account {
-        let mut account = Account::default();
+    pub(super) fn of(recorded: &Profile, runs: Runs) -> Account {
+        let mut account = Account { are_parts: runs == Runs::PartsOfOne, ..Account::default() };
         for thread in &recorded.threads {
             let Some(tree) = &thread.tree else { continue };
             account.paths.add(tree, |paths| &mut paths.recorded);
@@ -91,7 +106,8 @@ impl Account {
         let figures = [self.bare_ns, self.outside_ns, self.probes_ns, both, times, counts];
         let is_alike = (ALIKE.to_owned(), self.is_alike().to_string());
         let figures = KEYS.into_iter().zip(figures);
-        figures.map(|(key, figure)| (key.to_owned(), figure.to_string())).chain([is_alike])
+        let parts = self.are_parts.then(|| (PARTS.to_owned(), "true".to_owned()));
+        figures.map(|(key, figure)| (key.to_owned(), figure.to_string())).chain([is_alike]).chain(parts)
     }
 
     /// Whether the program did about the same in both runs, so that times of one can be divided by counts of the other.

@@ -25,7 +25,7 @@ pub(super) fn write(screen: &Screen<'_>, out: &mut dyn Write, summary: &Summary<
     }
     screen.paragraph(out, "trust", &line(screen, summary))?;
     for account in screen.session.profiles.iter().filter_map(twice::of) {
-        screen.paragraph(out, "two runs", &twice::line(&account))?;
+        screen.paragraph(out, twice::title(&account), &twice::line(&account))?;
     }
     Ok(())
 }
