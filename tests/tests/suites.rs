@@ -1,5 +1,5 @@
-//! The test suites of others, as packages ship them: each test that passes as it is passes with rewritten classes and under the agent, and both ways
-//! count the same calls. A usual run takes the smallest suite.
+//! The test suites of others, as packages ship them: each test that passes as it is passes with rewritten classes and under the agent. A usual run takes
+//! the smallest suite, of which both ways count the same calls.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -77,8 +77,9 @@ fn worse(bare: &Passed, recorded: &Passed) -> Vec<String> {
     bare.iter().filter(|(name, count)| passed(name) < count.0).map(|(name, _)| name.clone()).collect()
 }
 
-/// A suite: the row of its classes in the corpus, that of its tests ends with `-tests`; and the package of the classes.
-fn pass_as_bare(name: &str, package: &str) -> Result<()> {
+/// A suite: the row of its classes in the corpus, that of its tests ends with `-tests`; the package of the classes; and whether its tests do the
+/// same each time.
+fn pass_as_bare(name: &str, package: &str, is_steady: bool) -> Result<()> {
     let corpus = Corpus::open()?;
     let plain = corpus.path(name)?;
     let suite = Suite {
@@ -114,20 +115,20 @@ fn pass_as_bare(name: &str, package: &str) -> Result<()> {
         calls.push(sums);
     }
     println!("{name}: {good} tests pass, {} calls", calls[0].values().sum::<u64>());
-    agree(&calls[0], &calls[1])
+    if is_steady { agree(&calls[0], &calls[1]) } else { Ok(()) }
 }
 
 #[test]
 fn commons_csv() -> Result<()> {
-    pass_as_bare("commons-csv", "org.apache.commons.csv")
+    pass_as_bare("commons-csv", "org.apache.commons.csv", true)
 }
 
-/// Minutes each.
+/// Minutes each. Hash codes and random data decide what they call: two runs of one way differ as well.
 macro_rules! long {
     ($name:ident, $row:literal, $package:literal) => {
         #[test]
         fn $name() -> Result<()> {
-            if Corpus::full() { pass_as_bare($row, $package) } else { Ok(()) }
+            if Corpus::full() { pass_as_bare($row, $package, false) } else { Ok(()) }
         }
     };
 }
@@ -138,7 +139,7 @@ long!(commons_io, "commons-io", "org.apache.commons.io");
 long!(commons_lang, "commons-lang3", "org.apache.commons.lang3");
 long!(commons_math, "commons-math3", "org.apache.commons.math3");
 
-/// Under the agent the tests themselves are recorded as well.
+/// Whether both ways count the same calls. Under the agent the tests themselves are recorded as well.
 fn agree(rewritten: &BTreeMap<String, u64>, agent: &BTreeMap<String, u64>) -> Result<()> {
     let mut hottest: Vec<_> = rewritten.iter().collect();
     hottest.sort_by_key(|(_, calls)| std::cmp::Reverse(**calls));
