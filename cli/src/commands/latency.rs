@@ -2,21 +2,23 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{session, view};
 use anyhow::Result;
 use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST};
 use instrument_analysis::report::{self, Format, latency};
 use instrument_analysis::timeline::Timeline;
+use instrument_messages::usage;
 
 /// Print how long the calls of methods took, as percentiles, and what the slowest calls did, from a trace
 ///
 /// A call counts from its entry to its exit, with all that it called; a call within a call of the same method is part of it. Percentiles are right
-/// within 0.6 %; one that would need more calls than there are is not printed. Times are as measured: the cost of recording is part of them. Methods
+/// within 0.6 %; one that would need more calls than there are is not printed. Times are as measured: the cost of recording is part of them,
+/// without the moments in which the recorder wrote for itself. Methods
 /// with fewer than 20 calls are left out, unless --method names them. Rows are sorted by what the slowest percent of their calls took beyond the
 /// median.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest 3 app-4711.iprof"
+    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof"
 )]
 pub(crate) struct Opts {
     #[command(flatten)]
@@ -35,30 +37,50 @@ pub(crate) struct Opts {
 /// # Errors
 /// A file that cannot be read or understood; there is no trace; an output that fails.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let of = &opts.view.session;
-    let session = of.read_indexed_as(&of.request(), talk)?;
+    let (of, print) = (&opts.view.session, &opts.view.print);
+    check(of, print)?;
+    let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
     let traced = timeline.traced(&session)?;
     let found = Latency::of(&timeline, &session.profiles, &traced)?;
-    let tree = |method: &str, call| {
-        let tree = CallTree::new(&timeline, &session.profiles, method, call);
-        tree.map_err(|error| report::Error::Output(std::io::Error::other(error)))
-    };
-    view::print(&opts.view.print, opts.depth, &session, of.strict, talk, |out, _, _, options| {
+    session.model = found.model(&session.profiles);
+    session.calls.clear();
+    view::print(print, opts.depth, &session, of.strict, talk, |out, session, _, options| {
         if options.format == Format::Text {
             writeln!(out, "calls from entry to exit, as measured: the cost of recording is included\n")?;
         }
         let rows = latency::rows(&found, options);
-        latency::write(out, &rows, options)?;
-        let Some((first, slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
-        let (method, durations) = *first;
-        let typical = durations.typical().map(|call| tree(method, call)).transpose()?.flatten();
-        for call in durations.slowest.iter().take(slowest.into()) {
-            if let Some(slow) = tree(method, *call)? {
-                let options = report::Options { select: None, top: None, ..*options };
-                latency::write_slow(out, method, &slow, typical.as_ref(), &timeline, &options)?;
-            }
+        latency::write(out, &rows, &timeline, &session.model, options)?;
+        let Some((&(method, durations), slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
+        let tree = |call| {
+            let tree = CallTree::new(&timeline, &session.profiles, method, call);
+            tree.map_err(|error| report::Error::Output(std::io::Error::other(error)))
+        };
+        let typical = durations.typical().map(tree).transpose()?.flatten();
+        for &call in durations.slowest.iter().take(slowest.into()) {
+            let slow = latency::Slow { method, call, tree: tree(call)?, typical: typical.as_ref() };
+            let options = report::Options { select: None, top: None, sort: None, ..*options };
+            latency::write_slow(out, &slow, &timeline, &session.model, &options)?;
         }
         Ok(())
     })
+}
+
+/// Refuses what single calls have no answer to.
+fn check(of: &session::Opts, print: &view::Print) -> Result<()> {
+    let given = [
+        ("--since", !of.since.is_empty()),
+        ("--collapse", !of.collapse.is_empty()),
+        ("--split", !of.split.is_empty()),
+        ("--links", of.links),
+        ("--resource", !print.resource.is_empty()),
+        ("--percent", print.percent),
+        ("--absolute", print.absolute),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            Err(usage(format!("{option} does not go with latency, which prints the times of single calls")))
+        }
+        None => Ok(()),
+    }
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::report::{Format, xtree};
 use instrument_analysis::timeline::{Timeline, moment};
+use instrument_messages::usage;
 
 /// Print what threads did in a window of time, from a trace
 ///
@@ -38,6 +39,9 @@ fn time(text: &str) -> Result<u64, String> {
 /// A file that cannot be read or understood; there is no trace; an output that fails.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let of = &opts.view.session;
+    if !of.since.is_empty() {
+        return Err(usage("--since does not cut a trace: give --from and --to"));
+    }
     let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
     let rows = timeline.traced(&session)?;

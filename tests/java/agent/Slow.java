@@ -54,7 +54,7 @@ public class Slow {
                     CountDownLatch taken = wanted.take();
                     synchronized (LOCK) {
                         taken.countDown();
-                        Thread.sleep(8);
+                        Thread.sleep(25);
                     }
                 }
             } catch (InterruptedException e) {

@@ -18,9 +18,10 @@ use std::collections::BTreeMap;
 use instrument_trace::Error as TraceError;
 use rayon::prelude::*;
 
+use crate::model::{Arcflow, Kind, Resource};
 use crate::replay;
 use crate::session::{Error, ProfileFile};
-use crate::timeline::Timeline;
+use crate::timeline::{RESOURCE, Timeline};
 
 pub use call_tree::{CallTree, Difference};
 pub use histogram::Histogram;
@@ -135,21 +136,37 @@ impl Latency {
             .iter()
             .filter_map(|&row| timeline.thread(files, row).map(|(file, thread)| (row, file, thread)))
             .collect();
-        let sources = threads.iter().map(|&(row, file, thread)| (row, file.source(), thread));
         let of_row = |(row, source, thread)| {
             let mut collector = calls::Collector::new(row, |clock| timeline.moment(row, clock));
             replay::replay(source, thread, &mut collector)?;
             Ok(collector.finish().collect::<Vec<_>>())
         };
-        let found: Vec<Result<_, TraceError>> =
-            sources.collect::<Vec<_>>().into_par_iter().map(of_row).collect();
         let mut latency = Latency::default();
-        for ((_, file, thread), found) in threads.into_iter().zip(found) {
-            for (id, durations) in found.map_err(Error::profile(&file.path))? {
-                let name = file.names.method(thread.copy, id);
-                latency.methods.entry(name).or_default().merge(durations);
+        // Of thousands of threads few are in memory at a time.
+        for some in threads.chunks(2 * rayon::current_num_threads()) {
+            let sources: Vec<_> =
+                some.iter().map(|&(row, file, thread)| (row, file.source(), thread)).collect();
+            let found: Vec<Result<_, TraceError>> = sources.into_par_iter().map(of_row).collect();
+            for ((_, file, thread), found) in some.iter().zip(found) {
+                for (id, durations) in found.map_err(Error::profile(&file.path))? {
+                    let name = file.names.method(thread.copy, id);
+                    latency.methods.entry(name).or_default().merge(durations);
+                }
             }
         }
         Ok(latency)
+    }
+
+    /// The methods with their calls, as a model: for what looks methods up and prints their names.
+    pub fn model(&self, files: &[ProfileFile]) -> Arcflow {
+        let mut model = Arcflow::new(vec![Resource { name: RESOURCE.into(), unit: "ns".into() }]);
+        for (name, durations) in &self.methods {
+            let consumer = model.consumer(name);
+            let node = model.child(Arcflow::ROOT, Kind::Method, consumer);
+            model.meet(node, durations.ended() + durations.open + durations.unknown);
+        }
+        let origins = files.iter().flat_map(|file| file.names.origins());
+        model.origins = model.origins_of(origins);
+        model
     }
 }

@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
+use instrument_names::printable::printable;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
+use super::labels::Labels;
 use super::{Error, Format, Options, Sort, machine, xtree};
-use crate::latency::{CallTree, Durations, Histogram, Latency};
-use crate::model::Kind;
-use crate::text::{quantity, shown};
+use crate::latency::{Call, CallTree, Durations, Histogram, Latency};
+use crate::model::{Arcflow, Kind};
+use crate::text::quantity;
 use crate::timeline::Timeline;
 
 /// Shares of the calls, with their names.
@@ -43,11 +45,17 @@ pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Writes the rows.
+/// Writes the rows. `model`: [`Latency::model`].
 ///
 /// # Errors
 /// The output failed.
-pub fn write(out: &mut dyn Write, rows: &[Row<'_>], options: &Options<'_>) -> Result<(), Error> {
+pub fn write(
+    out: &mut dyn Write,
+    rows: &[Row<'_>],
+    timeline: &Timeline,
+    model: &Arcflow,
+    options: &Options<'_>,
+) -> Result<(), Error> {
     let most = match (options.top, options.format) {
         (Some(top), _) => top,
         (None, Format::Text) => ROWS,
@@ -55,15 +63,24 @@ pub fn write(out: &mut dyn Write, rows: &[Row<'_>], options: &Options<'_>) -> Re
     };
     let printed = &rows[..most.min(rows.len())];
     match options.format {
-        Format::Text => text(out, printed, rows.len(), options),
-        Format::Json => document(out, printed),
+        Format::Text => text(out, printed, rows.len(), &Labels::new(model, options), options),
+        Format::Json => document(out, printed, timeline),
         Format::Csv => table(out, printed),
     }
 }
 
-fn text(out: &mut dyn Write, rows: &[Row<'_>], all: usize, options: &Options<'_>) -> Result<(), Error> {
-    if rows.is_empty() {
-        writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?;
+fn text(
+    out: &mut dyn Write,
+    rows: &[Row<'_>],
+    all: usize,
+    labels: &Labels,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    if all == 0 {
+        match options.select {
+            Some(_) => writeln!(out, "no call of such a method is in the trace")?,
+            None => writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?,
+        }
         return Ok(());
     }
     let headers = ["calls", "errors"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["max"]);
@@ -74,7 +91,7 @@ fn text(out: &mut dyn Write, rows: &[Row<'_>], all: usize, options: &Options<'_>
         let mut cells = vec![durations.ended().to_string(), durations.failed.count().to_string()];
         cells.extend(QUANTILES.map(|(_, q)| time(all.quantile(q))));
         cells.push(time(all.range().map(|(_, most)| most as f64)));
-        table.row(cells, name);
+        table.row(cells, &labels.of(name));
     }
     table.print_as(out, options)?;
     let (open, unknown) =
@@ -91,13 +108,10 @@ fn text(out: &mut dyn Write, rows: &[Row<'_>], all: usize, options: &Options<'_>
     Ok(())
 }
 
-fn document(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
+fn document(out: &mut dyn Write, rows: &[Row<'_>], timeline: &Timeline) -> Result<(), Error> {
     write!(out, "{{\"report\":\"latency\",\"unit\":\"ns\",\"scale\":6,\"rows\":[")?;
     for (i, (name, durations)) in rows.iter().enumerate() {
-        let slowest = durations.slowest.iter();
-        let slowest: Vec<Value> = slowest
-            .map(|call| json!({"ns": call.ns, "from": call.from, "to": call.to, "error": call.has_failed}))
-            .collect();
+        let slowest: Vec<Value> = durations.slowest.iter().map(|call| slow(call, timeline)).collect();
         let row = json!({
             "function": name,
             "open": durations.open,
@@ -110,6 +124,15 @@ fn document(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
     }
     writeln!(out, "\n]}}")?;
     Ok(())
+}
+
+fn slow(call: &Call, timeline: &Timeline) -> Value {
+    let mut value = json!({"ns": call.ns, "from": call.from, "to": call.to, "error": call.has_failed});
+    if let Some(row) = timeline.rows.get(call.row) {
+        value["thread"] = json!(row.name);
+        value["process"] = json!(timeline.processes.get(row.process).map(|process| &process.label));
+    }
+    value
 }
 
 fn histogram(of: &Histogram) -> Value {
@@ -143,57 +166,85 @@ fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes what a slow call of a method did: what took longer than in a typical one, and its tree.
+/// What is written of a slow call.
+pub struct Slow<'a> {
+    /// The name of the method.
+    pub method: &'a str,
+    /// The call.
+    pub call: Call,
+    /// What it did; none: the trace does not tell, as of what lies below the deepest context.
+    pub tree: Option<CallTree>,
+    /// A call of the method that is not slow; none: there are too few.
+    pub typical: Option<&'a CallTree>,
+}
+
+/// Writes what a slow call of a method did: what took longer than in a typical one, and its tree. `model`: [`Latency::model`].
 ///
 /// # Errors
 /// The output failed.
 pub fn write_slow(
     out: &mut dyn Write,
-    method: &str,
-    slow: &CallTree,
-    typical: Option<&CallTree>,
+    slow: &Slow<'_>,
     timeline: &Timeline,
+    model: &Arcflow,
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let time = |ns: f64| quantity(ns, "ns");
-    let call = slow.call;
-    let thread = timeline.rows.get(call.row).map_or("", |row| row.name.as_str());
+    let (call, labels) = (slow.call, Labels::new(model, options));
     let failed = if call.has_failed { ", and ended with an exception" } else { "" };
-    write!(out, "\n{} took {}{failed}", shown(method), time(call.ns as f64))?;
-    if slow.waited > 0 {
-        write!(out, ", {} of it waiting", time(slow.waited as f64))?;
+    write!(out, "\n{} took {}{failed}", labels.of(slow.method), time(call.ns as f64))?;
+    if let Some(waited) = slow.tree.as_ref().map(|tree| tree.waited).filter(|&waited| waited > 0) {
+        write!(out, ", {} of it waiting", time(waited as f64))?;
     }
-    writeln!(out, "; {} after the start, in thread {}", time(call.from as f64), shown(thread))?;
-    if let Some(typical) = typical {
-        let waited = if slow.waited > 0 || typical.waited > 0 {
-            format!(", {} of it waiting", time(typical.waited as f64))
-        } else {
-            String::new()
-        };
-        writeln!(
-            out,
-            "a typical call takes {}{waited}; what took longer here, without what it called:",
-            time(typical.call.ns as f64)
-        )?;
-        let more = slow.more_than(typical);
-        let headers = ["more", "here", "calls", "typical", "calls"].map(str::to_owned).to_vec();
-        let mut table = Aligned::new(headers, "function");
-        for row in more.iter().take(DIFFERENCES) {
-            let cells = vec![
-                format!("+{}", time(row.ns.0 - row.ns.1)),
-                time(row.ns.0),
-                row.calls.0.to_string(),
-                time(row.ns.1),
-                row.calls.1.to_string(),
-            ];
-            table.row(cells, &row.name);
-        }
-        if more.is_empty() {
-            writeln!(out, "  nothing that makes a hundredth of it")?;
-        } else {
-            table.print_as(out, options)?;
-        }
+    let row = timeline.rows.get(call.row);
+    let thread = row.map_or("", |row| row.name.as_str());
+    write!(out, "; {} after the start, in thread {}", time(call.from as f64), printable(thread))?;
+    let process = row.and_then(|row| timeline.processes.get(row.process));
+    match process.filter(|_| timeline.processes.len() > 1) {
+        Some(process) => writeln!(out, " of {}", printable(&process.label))?,
+        None => writeln!(out)?,
+    }
+    let Some(tree) = &slow.tree else {
+        writeln!(out, "what it did is not known: it is below the deepest context, or took no time")?;
+        return Ok(());
+    };
+    if let Some(typical) = slow.typical {
+        compare(out, tree, typical, &labels, options)?;
     }
     writeln!(out, "\nwhat it did:")?;
-    xtree::write(out, &slow.tree, options)
+    xtree::write(out, &tree.tree, options)
+}
+
+/// Writes what took longer than in a typical call.
+fn compare(
+    out: &mut dyn Write,
+    slow: &CallTree,
+    typical: &CallTree,
+    labels: &Labels,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let time = |ns: f64| quantity(ns, "ns");
+    let is_known = slow.waited > 0 || typical.waited > 0;
+    let waited =
+        if is_known { format!(", {} of it waiting", time(typical.waited as f64)) } else { String::new() };
+    let took = time(typical.call.ns as f64);
+    writeln!(out, "a typical call takes {took}{waited}; what took longer here, without what it called:")?;
+    let more = slow.more_than(typical);
+    if more.is_empty() {
+        writeln!(out, "  nothing that makes a hundredth of it")?;
+        return Ok(());
+    }
+    let headers = ["more", "here", "calls", "typical", "calls"].map(str::to_owned).to_vec();
+    let mut table = Aligned::new(headers, "function");
+    for row in more.iter().take(DIFFERENCES) {
+        let cells = vec![
+            format!("+{}", time(row.ns.0 - row.ns.1)),
+            time(row.ns.0),
+            row.calls.0.to_string(),
+            time(row.ns.1),
+            row.calls.1.to_string(),
+        ];
+        table.row(cells, &labels.of(&row.name));
+    }
+    Ok(table.print_as(out, options)?)
 }
