@@ -10,7 +10,7 @@
 //! Never left out are methods that nobody recorded has called: all the work of a thread or of a root is below them. Nor those that a
 //! pattern cannot name, such as the calls of a library.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::arcs::{Arcs, FunctionId};
 use crate::correction::{self, Correction};
@@ -101,7 +101,7 @@ pub struct Spent {
     measured_ns: f64,
     /// Processor time of the process, where it is known. What threads waited for a processor while others had it is no running time.
     cpu_ns: Option<f64>,
-    methods: HashMap<String, Share>,
+    methods: BTreeMap<String, Share>,
     /// The calibration says that recording took more than there was: what calls cost is estimated.
     is_estimate: bool,
     /// Times are samples: what recording took is known by itself.
@@ -121,7 +121,7 @@ struct Share {
 /// What came between two moments.
 struct Window {
     running_ns: f64,
-    methods: HashMap<String, Share>,
+    methods: BTreeMap<String, Share>,
     /// Recording took most of the time, and how much of it is not known.
     is_estimate: bool,
 }
@@ -151,7 +151,7 @@ impl Spent {
             let (recording_ns, own_ns) = (calls.recording_ns, arcs.self_base(id)[own]);
             Some((name.to_owned(), Share { calls: calls.calls as f64, recording_ns, own_ns }))
         };
-        let mut methods: HashMap<_, _> = arcs.ids().filter_map(share).collect();
+        let mut methods: BTreeMap<_, _> = arcs.ids().filter_map(share).collect();
         if is_estimate {
             let calls: f64 = methods.values().map(|share| share.calls).sum();
             let each = (1.0 - LEFT) * measured_ns.min(cpu_ns.unwrap_or(f64::INFINITY)) / calls.max(1.0);
@@ -209,7 +209,7 @@ impl Spent {
     }
 }
 
-fn recording_ns(methods: &HashMap<String, Share>) -> f64 {
+fn recording_ns(methods: &BTreeMap<String, Share>) -> f64 {
     methods.values().map(|share| share.recording_ns).sum()
 }
 
@@ -300,7 +300,7 @@ fn no_times() -> NoCost {
 }
 
 /// Methods that can be left out.
-fn candidates(session: &Session, arcs: &Arcs, spent: &HashMap<String, Share>) -> Vec<Candidate> {
+fn candidates(session: &Session, arcs: &Arcs, spent: &BTreeMap<String, Share>) -> Vec<Candidate> {
     let model = &session.model;
     let mut by_brief = HashMap::<String, u32>::default();
     for name in session.calls.keys() {

@@ -107,7 +107,10 @@ pub(super) fn heading(screen: &Screen<'_>, charges: &Charges) -> String {
         format!("{}, {} of {}", own.describe(), grouped(charges.len() as u64), plural(recorded, "method"));
     if let Some(r) = screen.resource() {
         let total = arcs.total()[r];
-        let of_own: f64 = charges.values().map(|sum| sum[r]).sum();
+        let mut own: Vec<f64> = charges.values().map(|sum| sum[r]).collect();
+        // In one order, so that the sum is the same each time.
+        own.sort_by(f64::total_cmp);
+        let of_own: f64 = own.into_iter().sum();
         let outside = total - of_own;
         if total > 0.0 && outside > 0.005 * total {
             text += &format!("; {} of {} is outside of it", share(outside, total), model.resources()[r].name);
