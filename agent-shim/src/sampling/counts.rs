@@ -92,7 +92,7 @@ impl Counts {
                 continue;
             }
             next += 1;
-            let found = (first as u32 - 1) >> LOG_PAGE;
+            let found = (first as u32).wrapping_sub(1) >> LOG_PAGE;
             self.kept(found)?.store((u64::from(found) + 1) << 32 | (number as u64 + 1), Relaxed);
             if found == page {
                 self.next.store(next, Relaxed);

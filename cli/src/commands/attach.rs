@@ -135,7 +135,10 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if let Some(time) = opts.twice {
         agent.check_twice()?;
         if time < twice::SHORTEST {
-            return Err(usage("--twice needs 4s at least: in a shorter time there are too few samples"));
+            let least = humantime::format_duration(twice::SHORTEST);
+            return Err(usage(format!(
+                "--twice needs {least} at least: in a shorter time there are too few samples"
+            )));
         }
     }
     if opts.calls.is_some() && agent.settings.roots.is_empty() {
@@ -260,7 +263,13 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         Err(error) => return Err(error),
     }
     if let Some(half) = opts.twice.map(|time| time / 2) {
-        twice::take_times(&target, &profile, &interrupted, (half, &limits(Some(half))), talk)?;
+        // The counts are complete, and their report comes all the same.
+        if let Err(error) =
+            twice::take_times(&target, &profile, &interrupted, (half, &limits(Some(half))), talk)
+        {
+            talk.error(format_args!("{error:#}"));
+            talk.warn(format_args!("{}: the times are those of the recorded part", profile.display()));
+        }
     }
     if let Some(report) = report {
         report.print(&[profile], talk)?;

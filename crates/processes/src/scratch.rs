@@ -4,6 +4,8 @@ use crate::hand_over::in_a_folder_of;
 use crate::jvm::Process;
 use crate::rights::{Folder, with_rights_of};
 use anyhow::{Context, Result};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// It goes with all that is in it when this is dropped.
@@ -14,14 +16,17 @@ pub struct Scratch<'a> {
 }
 
 impl<'a> Scratch<'a> {
-    /// Makes one that nobody else but the user of the process can read.
+    /// Makes one that nobody but the user of the process can enter.
     ///
     /// # Errors
     /// Nothing can be written where the process looks.
     pub fn new(process: &'a Process) -> Result<Scratch<'a>> {
         in_a_folder_of(process, |folder| {
             let make = || {
-                let made = tempfile::Builder::new().prefix(".instrument-").tempdir_in(folder.path("."))?;
+                let mut made = tempfile::Builder::new();
+                // What is usual lets everybody in.
+                let own = Permissions::from_mode(0o700);
+                let made = made.prefix(".instrument-").permissions(own).tempdir_in(folder.path("."))?;
                 let path = made.keep();
                 path.file_name()
                     .and_then(|name| name.to_str())
@@ -62,6 +67,7 @@ mod tests {
         let process = Process::of(std::process::id()).unwrap();
         let scratch = Scratch::new(&process).unwrap();
         let inside = scratch.inside();
+        assert_eq!(std::fs::metadata(&inside).unwrap().permissions().mode() & 0o777, 0o700);
         let file = inside.join("a.iprof");
         std::fs::write(&file, "profile").unwrap();
         assert_eq!(std::fs::read_to_string(scratch.outside(&file)).unwrap(), "profile");

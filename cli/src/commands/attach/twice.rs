@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-/// In shorter parts there are too few samples.
+/// Of both parts together: in a shorter time there are too few samples.
 pub(super) const SHORTEST: Duration = Duration::from_secs(4);
 
 /// Samples stacks for so long, or until the program ends or somebody interrupts us, and gives the profile of the recording before these times.

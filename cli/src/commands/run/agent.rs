@@ -145,15 +145,33 @@ impl Agent {
         Ok(())
     }
 
-    /// Whether there are roots whose calls can be followed.
+    /// Whether there are roots whose calls can be followed, and nothing that the agent would refuse beside: a program that is started would run
+    /// unrecorded.
     ///
     /// # Errors
-    /// There are none.
+    /// There are none; options that do not go with it.
     pub(crate) fn check_subgraph(&self) -> Result<()> {
-        if self.subgraph && self.settings.roots.is_empty() {
+        let settings = &self.settings;
+        if !self.subgraph {
+            return Ok(());
+        }
+        if settings.roots.is_empty() {
             return Err(usage("--subgraph rewrites what the roots can call: give --root METHOD"));
         }
-        Ok(())
+        let others = [
+            ("--record trace", settings.record == Record::Trace),
+            ("--heap", self.recording.has_heap()),
+            ("--transform rmi", settings.transforms.contains(&Transform::Rmi)),
+            ("--region", !settings.regions.is_empty()),
+            ("--native", settings.native),
+            ("--library-calls", settings.library_calls != LibraryCalls::None),
+        ];
+        match others.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(usage(format!(
+                "--subgraph rewrites only what the roots can call: leave out {option}, or --subgraph"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// What the agent would refuse of `--probes`, or could not do.

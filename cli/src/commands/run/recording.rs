@@ -215,6 +215,11 @@ impl Opts {
         self.cpu
     }
 
+    /// Whether objects are to be recorded.
+    pub(crate) fn has_heap(&self) -> bool {
+        self.heap.is_some()
+    }
+
     /// Whether recording is to pause now and then.
     pub(crate) fn has_bursts(&self) -> bool {
         self.burst.is_some()
