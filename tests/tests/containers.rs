@@ -122,6 +122,8 @@ impl<'a> Contained<'a> {
         let pid = children.split_whitespace().next().map_or_else(|| id.to_string(), str::to_owned);
         let program = Contained { place, folder, child, pid };
         if line != "ready\n" {
+            let is_made = place.command(folder, &["true"]).status()?.success();
+            ensure!(!is_made, "{}: the program did not start", place.name);
             println!("not run: {} cannot be made here", place.name);
             return Ok(None);
         }
