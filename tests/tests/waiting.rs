@@ -106,6 +106,15 @@ fn figure(report: &Value, resource: &str, function: Option<&str>) -> Result<f64>
     rows.map(|row| number(&row["base"])).sum()
 }
 
+/// What the running time of functions whose names begin so may be off by.
+fn error(report: &Value, function: &str) -> f64 {
+    let resources = report["xprof"]["resources"].as_array().into_iter().flatten();
+    let index = resources.take_while(|resource| resource["name"] != "running").count();
+    let rows = report["xprof"]["rows"].as_array().into_iter().flatten();
+    let rows = rows.filter(|row| row["function"].as_str().is_some_and(|name| name.starts_with(function)));
+    rows.filter_map(|row| row["base_error"][index].as_f64()).sum()
+}
+
 /// The whole is the sum of its parts, and `waiting` at least what the program waits for; it runs for less than it waits.
 fn is_separated(report: &Value, least: f64, what: &str) -> Result<()> {
     ensure!(report["balance"]["holds"] == true && report["invariants"]["hold"] == true, "{what}: {report}");
@@ -158,9 +167,12 @@ fn a_program_that_waits_does_not_run() -> Result<()> {
                 let [waiting, running] =
                     ["waiting", "running"].map(|name| figure(&report, name, Some(call)).unwrap_or(-1.0));
                 let is_enough = waiting > 0.0 && waiting >= least * WAIT;
-                // The kernel works, too, where a thread begins to wait.
-                let most = if is_sampled { 0.1 * WAIT } else { 0.0 };
-                ensure!(is_enough && running <= most, "{what}: {call} {waiting} {running}");
+                // The kernel works, too, where a thread begins to wait. On a busy machine a row may have one sample of few: its error says so.
+                let (most, error) = if is_sampled { (0.1 * WAIT, error(&report, call)) } else { (0.0, 0.0) };
+                ensure!(
+                    is_enough && running - error <= most,
+                    "{what}: {call} {waiting} {running} +- {error}"
+                );
             }
             ensure!(figure(&report, "waiting", Some("Waiting.main("))? == 0.0, "{what}: main");
             assert_eq!(counts(&report)?, counts(&plain)?, "{what}: the methods are counted as without waits");
