@@ -129,6 +129,13 @@ fn stopped_programs_hold_up_nobody() -> Result<()> {
     let signal = |name: &str| Command::new("kill").args([name, &pid]).run_quietly();
     let limit = Duration::from_secs(60);
     signal("-STOP")?;
+    // The signal takes a moment to stop all threads.
+    let state = || std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    let begin = std::time::Instant::now();
+    while !state()?.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T')) {
+        ensure!(begin.elapsed() < limit, "it goes on: {}", state()?);
+        std::thread::sleep(Duration::from_millis(5));
+    }
     // One after the other, with the seconds that each has, they would take longer than the limit.
     for name in std::iter::once(pid.clone()).chain((1..=40).map(|n| (4_000_000_000_u32 + n).to_string())) {
         let beside = program.folder.path().join(format!("instrument/{name}.sock"));
