@@ -39,6 +39,7 @@ final class Constructors {
         suspect = new long[64];
         failed = new long[64];
         suspects = 0;
+        java.util.Arrays.fill(LOOKS, 0);
     }
 
     static boolean isKnown(int id) {

@@ -62,9 +62,10 @@ final class MutedFrames {
             if (!Constructors.isKnown(id) || state.pending + pending >= state.pendingLimit) {
                 return false;
             }
-            pending++;
         }
+        // It may find no room on the stack: then nothing has changed.
         frames[count] = (long) (id + 1) << 32 | pendingBit | state.depth();
+        pending += pendingBit != 0 ? 1 : 0;
         count++;
         return true;
     }
