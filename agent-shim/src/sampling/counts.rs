@@ -39,8 +39,8 @@ pub(super) enum Context {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     region: AtomicUsize,
-    /// Number of a page and 1, and in the lower half that of its first record and 1. Made when a first region comes, of memory that takes room when it is
-    /// written to.
+    /// Number of a page and 1, and in the lower half that of its first record and 1. Made when a first region comes, 32 KiB that stay with the place
+    /// of the thread.
     pages: OnceLock<Box<[AtomicU64]>>,
     /// Number of the page from the region's first one on that is to be looked at next.
     next: AtomicUsize,

@@ -117,8 +117,13 @@ pub(super) extern "system" fn begin(
             counts::carry(Words(before as usize), Words(region));
         }
         match ENVIRONMENT.get() {
-            Some(jvmti) if is_virtual != 0 => _ = virtual_threads::begin(*jvmti, place),
-            _ if is_virtual != 0 => {}
+            Some(jvmti) if is_virtual != 0 => {
+                // The samples of the carrier are its own again.
+                if !virtual_threads::begin(*jvmti, place) {
+                    threads::go_to(None);
+                }
+            }
+            _ if is_virtual != 0 => threads::go_to(None),
             _ => threads::begin(place),
         }
     });
