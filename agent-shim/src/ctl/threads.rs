@@ -49,11 +49,11 @@ impl<'a> Asked<'a> {
         let stacks = self.jvmti.all_stacks(frames.clamp(1, DEEPEST), self.jni).map_err(reason)?;
         let waits_for = self.waited_for(&stacks);
         let mut methods = HashMap::new();
-        let mut threads: Vec<Thread> = std::iter::zip(&stacks, waits_for)
+        let mut threads: Vec<Thread> = std::iter::zip(&stacks, waits_for.monitors)
             .map(|(stack, waits_for)| self.one_thread(stack, waits_for, frames > 0, &mut methods))
             .collect();
         threads.sort_by_key(|thread| thread.id);
-        Ok(Threads { threads })
+        Ok(Threads { threads, waits_cut: waits_for.is_cut })
     }
 
     pub(super) fn thread(self, id: i64) -> Result<Thread, String> {
@@ -64,7 +64,7 @@ impl<'a> Asked<'a> {
     }
 
     fn with_stack(self, stack: &Stack<'a>) -> Thread {
-        let waits_for = self.waited_for(std::slice::from_ref(stack)).pop().flatten();
+        let waits_for = self.waited_for(std::slice::from_ref(stack)).monitors.pop().flatten();
         self.one_thread(stack, waits_for, true, &mut HashMap::new())
     }
 
@@ -153,7 +153,7 @@ impl<'a> Asked<'a> {
         let waited_for = self.waited_for(&stacks);
         let mut found: Vec<(Option<i64>, Object<'a>)> = Vec::new();
         let mut all_told = true;
-        for (stack, waited_for) in std::iter::zip(&stacks, waited_for) {
+        for (stack, waited_for) in std::iter::zip(&stacks, waited_for.monitors) {
             let owned = self.jvmti.owned_monitors(&stack.thread, self.jni);
             all_told &= owned.is_ok();
             for monitor in owned.unwrap_or_default().into_iter().chain(waited_for) {
@@ -167,7 +167,7 @@ impl<'a> Asked<'a> {
         }
         let monitors: Result<Vec<Monitor>, String> =
             found.iter().map(|(_, monitor)| self.one_monitor(monitor)).collect();
-        Ok(Monitors { monitors: monitors?, only_contended: !all_told })
+        Ok(Monitors { monitors: monitors?, only_contended: !all_told, waits_cut: waited_for.is_cut })
     }
 
     pub(super) fn monitor(self, id: i64) -> Result<Monitor, String> {

@@ -4,19 +4,32 @@
 use super::answer::Asked;
 use crate::jvmti::heap::{HeapVisitor, Link, Next, PrimitiveType, Root, Target};
 use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError, Object, Stack};
+use std::time::{Duration, Instant};
 
 /// `Object.wait` may be three frames, the program's own is beneath.
 const FRAMES: i32 = 4;
-/// The virtual machine stands still for each monitor that is asked.
+/// The virtual machine stands still for each monitor that is asked. No more are asked, and none after so long.
 const MOST_ASKED: usize = 4096;
+const LONGEST: Duration = Duration::from_millis(200);
 
 // `JVMTI_THREAD_STATE_*`
 pub(super) const BLOCKED: u32 = 0x400;
 pub(super) const IN_OBJECT_WAIT: u32 = 0x100;
 
+/// What threads wait for.
+pub(super) struct WaitedFor<'a> {
+    /// By thread.
+    pub(super) monitors: Vec<Option<Object<'a>>>,
+    /// The search ended before everything was asked: what is missing may be waited for nevertheless.
+    pub(super) is_cut: bool,
+}
+
+/// Places of threads, each with the id of what it waits for, and whether the search was cut.
+type Found = (Vec<(usize, i64)>, bool);
+
 impl<'a> Asked<'a> {
     /// The monitor that each of these threads waits to enter, or waits in. Their stacks have at least one frame each.
-    pub(super) fn waited_for(self, stacks: &[Stack<'a>]) -> Vec<Option<Object<'a>>> {
+    pub(super) fn waited_for(self, stacks: &[Stack<'a>]) -> WaitedFor<'a> {
         let told: Vec<_> =
             stacks.iter().map(|stack| self.jvmti.contended_monitor(&stack.thread, self.jni)).collect();
         let is_open = |(told, stack): &(&Result<_, _>, &Stack<'a>)| {
@@ -26,24 +39,19 @@ impl<'a> Asked<'a> {
             told.iter().zip(stacks).enumerate().filter(|(_, one)| is_open(one)).map(|(at, _)| at).collect();
         let mut all: Vec<_> = told.into_iter().map(Result::unwrap_or_default).collect();
         if open.is_empty() {
-            return all;
+            return WaitedFor { monitors: all, is_cut: false };
         }
         let waiting: Vec<&Stack<'a>> = open.iter().map(|&at| &stacks[at]).collect();
         let found = self.jni.in_environment(|own, jni| self.look_for(own, jni, &waiting));
-        // What cannot be found out is missing.
-        for (index, id) in found.and_then(|found| found).unwrap_or_default() {
+        let (found, is_cut) = found.and_then(|found| found).unwrap_or((Vec::new(), true));
+        for (index, id) in found {
             all[open[index]] = self.find(id).ok();
         }
-        all
+        WaitedFor { monitors: all, is_cut }
     }
 
-    /// Places of threads in the list, each with the id of what it waits for. The environment has no tags yet.
-    fn look_for<'e>(
-        self,
-        own: Jvmti<'e>,
-        jni: Jni<'e>,
-        waiting: &[&Stack<'a>],
-    ) -> Result<Vec<(usize, i64)>, JvmtiError> {
+    /// Looks for what the threads of the list wait for. The environment has no tags yet.
+    fn look_for<'e>(self, own: Jvmti<'e>, jni: Jni<'e>, waiting: &[&Stack<'a>]) -> Result<Found, JvmtiError> {
         own.add_capabilities(&[Capability::TagObjects])?;
         for (tag, stack) in (1..).zip(waiting) {
             own.set_tag(&stack.thread, -tag)?;
@@ -58,8 +66,13 @@ impl<'a> Asked<'a> {
         }
         own.follow_references(None, &mut near)?;
         let (mut found, mut known) = (Vec::new(), vec![false; waiting.len()]);
+        let (mut is_cut, begin) = (near.tags.len() >= MOST_ASKED, Instant::now());
         for tag in near.tags {
             if found.len() == waiting.len() {
+                break;
+            }
+            if begin.elapsed() >= LONGEST {
+                is_cut = true;
                 break;
             }
             for object in own.objects_with_tag(tag, jni)? {
@@ -72,7 +85,8 @@ impl<'a> Asked<'a> {
                 jni.forget(object);
             }
         }
-        Ok(found)
+        is_cut &= found.len() < waiting.len();
+        Ok((found, is_cut))
     }
 
     fn declaring_class(self, stack: &Stack<'a>) -> Option<Object<'a>> {

@@ -172,6 +172,8 @@ pub struct Status {
 pub struct Threads {
     /// By their ids.
     pub threads: Vec<Thread>,
+    /// The search for what threads wait for ended before everything was asked.
+    pub waits_cut: bool,
 }
 
 /// A thread.
@@ -373,6 +375,8 @@ pub struct Monitors {
     pub monitors: Vec<Monitor>,
     /// The virtual machine does not say which monitors threads have.
     pub only_contended: bool,
+    /// As of [`Threads`].
+    pub waits_cut: bool,
 }
 
 /// Who has a monitor, and who wants it.

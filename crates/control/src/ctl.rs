@@ -20,12 +20,12 @@
 //! | request | members | answer |
 //! |---|---|---|
 //! | `status` | | the process, its virtual machine, what is recorded and where |
-//! | `threads` | `stacks`: frames of each, 0: none | `threads`: platform threads, all at one moment |
+//! | `threads` | `stacks`: frames of each, 0: none | `threads`: platform threads, all at one moment; `waits_cut`: the search for what they wait for ended after 200 ms or 4,096 objects |
 //! | `thread` | `id`, or `name` if it is the only one | one of them, with its stack |
 //! | `classes` | `pattern`; `instances`: count them | `classes` |
 //! | `class` | `name`, or `id` of the object | `classes`: all of this name, with fields and methods: ids in the profile, length and CRC-32 of the code that the virtual machine has now |
 //! | `object` | `id` | class, size, monitor; `made`: ordinal of the thread, number of the context in the profile and its methods, if `heap=objects` follows it |
-//! | `monitors` | | `monitors`: those that a thread has (`only_contended`: the virtual machine does not say which) or waits to enter; before Java 23 also those that one waits in |
+//! | `monitors` | | `monitors`: those that a thread has (`only_contended`: the virtual machine does not say which) or waits to enter; before Java 23 also those that one waits in; `waits_cut` as of `threads` |
 //! | `monitor` | `id` of the object | who has it, who waits |
 //! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |
 //! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it ([`of_reset`](instrument_names::snapshot::of_reset)) |

@@ -48,14 +48,15 @@ pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<
     match answer {
         Answer::Status(answer) => status(out, answer),
         Answer::Threads(answer) if *request == (Request::Threads { stacks: 0 }) => {
-            threads(out, &answer.threads)
+            threads(out, &answer.threads)?;
+            waits_cut(out, answer.waits_cut)
         }
         Answer::Threads(answer) => {
             for one in &answer.threads {
                 thread(out, one)?;
                 writeln!(out)?;
             }
-            Ok(())
+            waits_cut(out, answer.waits_cut)
         }
         Answer::Thread(answer) => thread(out, answer),
         Answer::Classes(answer) => {
@@ -101,6 +102,17 @@ fn object_details(out: &mut dyn Write, answer: &ObjectDetails) -> Result<()> {
     monitor_use(out, &answer.monitor)
 }
 
+/// Says so if it is not known what all threads wait for.
+fn waits_cut(out: &mut dyn Write, is_cut: bool) -> Result<()> {
+    if is_cut {
+        writeln!(
+            out,
+            "not complete: threads may wait for more; a program that is started with `instrument run --monitors` knows all of it"
+        )?;
+    }
+    Ok(())
+}
+
 /// Monitors, one below the other.
 fn monitors(out: &mut dyn Write, answer: &Monitors) -> Result<()> {
     if answer.only_contended {
@@ -112,7 +124,7 @@ fn monitors(out: &mut dyn Write, answer: &Monitors) -> Result<()> {
     if answer.monitors.is_empty() {
         writeln!(out, "none")?;
     }
-    Ok(())
+    waits_cut(out, answer.waits_cut)
 }
 
 /// The file of a heap dump, and what is in it.
