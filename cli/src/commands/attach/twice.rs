@@ -12,6 +12,7 @@ use anyhow::Result;
 use instrument_analysis::twice::Runs;
 use instrument_messages::Listener;
 use instrument_processes::ctl;
+use instrument_processes::rights::with_rights_of;
 use instrument_processes::scratch::Scratch;
 use instrument_processes::until::{Recording, Until};
 use std::path::Path;
@@ -52,10 +53,15 @@ pub(super) fn take_times(
     ));
     let stacks = scratch.outside(Path::new(&begun.attached.profile));
     let recording = Recording { profile: &stacks, roots: &[], interrupted, is_alive: &is_alive };
-    recording.wait(&Until::Over(time))?;
+    let waited = recording.wait(&Until::Over(time));
+    // Whatever becomes of it, the recording ends.
     match ctl::stop(&target.asked()) {
-        Err(error) if is_alive() => return Err(error),
-        _ => give_times(profile, &stacks, Runs::PartsOfOne, talk),
+        Err(error) if is_alive() => Err(error),
+        _ if waited.is_err() => waited.map(drop),
+        // Both files are the program's: they are opened with the rights of its user.
+        _ => with_rights_of(process, || {
+            give_times(profile, &stacks, Runs::PartsOfOne, talk);
+            Ok(())
+        }),
     }
-    Ok(())
 }
