@@ -395,7 +395,7 @@ fn profiles_are_compared() {
     dir.write("a.iprof", profile(3, 100));
     dir.write("b.iprof", profile(5, 100));
     let run = dir.line("diff a.iprof b.iprof").expect(1);
-    let start = "wall 800 ns -> 1.000 us (+25.0 %)\n\n1 methods changed\n1 differ in time only, marked ~; how much times vary is not known";
+    let start = "wall 800 ns -> 1.000 us (+25.0 %)\n\n1 method changed\n1 differ in time only, marked ~; how much times vary is not known";
     assert!(run.stdout.starts_with(start), "{}", run.stdout);
     let line = run.stdout.lines().find(|line| line.ends_with("  #2")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
@@ -452,7 +452,7 @@ fn a_difference_within_the_errors_is_none() {
     assert!(json["methods"][0]["base_interval"][0].as_f64().unwrap() < 200_000.0, "{json}");
     // Counts are exact, also as a resource.
     let run = dir.line("diff -r calls a1 d").expect(1);
-    assert!(run.stdout.starts_with("calls 4 -> 5 (+25.0 %)\n\n1 methods changed\n"), "{}", run.stdout);
+    assert!(run.stdout.starts_with("calls 4 -> 5 (+25.0 %)\n\n1 method changed\n"), "{}", run.stdout);
     assert_eq!(dir.line("diff -r calls a1 c1").expect(0).stdout.matches("0 methods changed").count(), 1);
     assert_eq!(dir.line("diff -q a1 d").expect(1).stdout, "");
     assert_eq!(dir.line("diff -q a1 b1").expect(0).stdout, "");

@@ -11,7 +11,7 @@ use crate::report::aligned::Aligned;
 use crate::report::columns::below;
 use crate::report::interval::{Certainty, Difference, Verdict};
 use crate::report::labels::Labels;
-use crate::text::{JOINT, quantity};
+use crate::text::{JOINT, plural, quantity};
 
 /// Frames of a context that are printed, the innermost ones.
 const FRAMES: usize = 8;
@@ -68,13 +68,13 @@ impl Diff<'_> {
         let is_single = before + after == 2;
         for ((changes, rest), what) in changes.into_iter().zip(rest).zip(["method", "context"]) {
             let (shown, told) = (self.top(changes), changes.iter().filter(|change| change.differs).count());
-            writeln!(out, "\n{told} {what}s changed")?;
+            writeln!(out, "\n{} changed", plural(told, what))?;
             let Rest { not_told_apart: rest, in_calls } = rest;
             if in_calls > 0 {
                 writeln!(out, "{in_calls} more differ in calls only; --resource calls lists them")?;
             }
             if rest > 0 && self.sampling.is_some() {
-                let level = "of the rows told to differ 1 in 20 does not";
+                let level = "1 in 20 of the listed rows is expected to be there by chance";
                 writeln!(out, "{rest} differ in time by no more than samples and runs do; {level}")?;
             } else if rest > 0 && is_single {
                 let cure = "how much times vary is not known from one run of each: compare several (A1 A2 A3 -- B1 B2 B3)";
