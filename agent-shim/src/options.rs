@@ -6,7 +6,8 @@ use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
 use instrument_control::selection;
 use instrument_control::word::{
-    self, Burst, Clock, LibraryCalls, Owners, Record, SampleRate, Transform, Values,
+    self, Burst, Clock, LibraryCalls, Owners, Record, SampleEvent, SampleRate, SampledEvent, Transform,
+    Values,
 };
 use instrument_names::pattern::{Pattern, split_list};
 use instrument_names::selection::Selection;
@@ -85,8 +86,8 @@ pub(crate) struct Options {
     pub(crate) early: bool,
     /// The classes whose objects are recorded; none: objects are not.
     pub(crate) heap: Option<Heap>,
-    /// Stacks are sampled so many times in a second of CPU time, and nothing is rewritten.
-    pub(crate) samples: Option<u32>,
+    /// Stacks are sampled, so many times in a second where that is CPU time, and nothing is rewritten.
+    pub(crate) samples: Option<(u32, SampledEvent)>,
     /// Keys and values for the recorder.
     pub(crate) recorder: Vec<(&'static str, String)>,
 }
@@ -129,7 +130,7 @@ impl Options {
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut native = false;
         let mut limits = Limits { max_pause: MAX_PAUSE, lasts: None, is_tied: false };
-        let (mut heap_holders, mut sample_rate) = (None, None);
+        let (mut heap_holders, mut sample_rate, mut sample_event) = (None, None, None);
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
         let (mut heap_include, mut heap_exclude): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         let mut recorder: Vec<(&'static str, String)> = Vec::new();
@@ -186,6 +187,10 @@ impl Options {
                     let range = || format!("sample-rate={value}: a number from 1 to {}", SampleRate::MAX);
                     sample_rate = Some(rate.ok_or_else(range)?);
                 }
+                keys::SAMPLE_EVENT => {
+                    sample_event =
+                        Some(value.parse().map_err(|reason| format!("sample-event={value}: {reason}"))?);
+                }
                 keys::HEAP_INCLUDE => heap_include.push(value.to_owned()),
                 keys::HEAP_EXCLUDE => heap_exclude.push(value.to_owned()),
                 _ => {
@@ -213,9 +218,7 @@ impl Options {
                 }
             }
         }
-        if sample_rate.is_some() && record != Record::Samples {
-            return Err("sample-rate goes with record=samples".to_owned());
-        }
+        let samples = samples(record, sample_rate, sample_event)?;
         if library_calls == LibraryCalls::All {
             include.clear();
         }
@@ -367,10 +370,33 @@ impl Options {
             ctl,
             clock,
             threads: threads.then_some(owners),
-            samples: (record == Record::Samples).then(|| sample_rate.unwrap_or(SampleRate::USUAL)),
+            samples,
             recorder,
         })
     }
+}
+
+/// What is sampled, and how often, if that is what is recorded.
+fn samples(
+    record: Record,
+    rate: Option<u32>,
+    event: Option<SampledEvent>,
+) -> Result<Option<(u32, SampledEvent)>, String> {
+    if record != Record::Samples {
+        return match (rate, event) {
+            (Some(_), _) => Err("sample-rate goes with record=samples".to_owned()),
+            (_, Some(_)) => Err("sample-event goes with record=samples".to_owned()),
+            _ => Ok(None),
+        };
+    }
+    let event = event.unwrap_or(SampledEvent::CPU);
+    if rate.is_some() && event.event != SampleEvent::Cpu {
+        return Err(format!(
+            "sample-rate is of CPU time: write sample-event={}:N in its place",
+            event.event.word()
+        ));
+    }
+    Ok(Some((rate.unwrap_or(SampleRate::USUAL), event)))
 }
 
 /// What a word stands for.

@@ -88,8 +88,8 @@ pub(crate) fn start(
         settings += &format!("name={name}\n");
     }
     #[cfg(target_os = "linux")]
-    if options.samples.is_some() {
-        sampling::stacks::check(environments::machine())?;
+    if let Some((_, sampled)) = options.samples {
+        sampling::stacks::check(environments::machine(), sampled)?;
     }
     #[cfg(not(target_os = "linux"))]
     if options.samples.is_some() {
@@ -111,8 +111,11 @@ pub(crate) fn start(
     class_rules::set_version(jvmti.feature_version());
     let mut heap = options.heap.take();
     #[cfg(target_os = "linux")]
-    let stacks =
-        options.samples.map(|rate| sampling::stacks::Wanted { rate, filter: options.filter.clone() });
+    let stacks = options.samples.map(|(rate, sampled)| sampling::stacks::Wanted {
+        rate,
+        sampled,
+        filter: options.filter.clone(),
+    });
     let samples = options.samples.is_some();
     let hook = LoadHook::new(options, heap.as_ref())?;
     if let Some(coverage) = coverage {

@@ -57,6 +57,55 @@ fn text(dir: &Dir, line: &str) -> String {
     run.stdout
 }
 
+/// Stacks, as `--sample-event` has them: a stack each 50 page faults of the thread.
+fn of_event(event: &str, work: u64) -> Vec<u8> {
+    let outside = ThreadSamples { in_no_call: 10, unattributed: 30, ..ThreadSamples::default() };
+    let all = work + 20 + outside.outside();
+    let samples = ThreadSamples {
+        period_ns: 50,
+        source: SampleSource::Perf,
+        cpu_ns: 50 * all,
+        handler_ns: 700_000,
+        ..outside
+    };
+    let stacks = Script::new(1000).times(1, |s| s.enter(1).samples(20).call(2, |s| s.samples(work)).exit(1));
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(IDS.as_bytes()));
+    writer.samples("main", &stacks, &[], &samples);
+    writer.property("command", "/srv/shop.jar").property("record", "samples").property("processors", 4);
+    writer.property("samples.event", event).property("samples.lost", 25).property("samples.without", 3);
+    writer.property("samples.user-only", true).property("samples.period", 50);
+    writer.clocks(0, 1000 * MS);
+    writer.finish()
+}
+
+#[test]
+fn reports_say_what_samples_of_an_event_say() {
+    let dir = Dir::new();
+    dir.write("a.iprof", of_event("page-faults", 1940));
+    dir.write("b.iprof", of_event("page-faults", 2940));
+    dir.write("c.iprof", of_event("cycles", 1940));
+    dir.write("times.iprof", profile(344, 200));
+    let mut all = String::new();
+    for line in [
+        "report a.iprof",
+        "report -v a.iprof",
+        "xprof a.iprof",
+        "xtree a.iprof b.iprof",
+        "diff a.iprof b.iprof",
+    ] {
+        all += &format!("$ {line}\n{}\n", text(&dir, line));
+    }
+    insta::assert_snapshot!("samples_of_an_event", all);
+    for other in ["c.iprof", "times.iprof"] {
+        dir.line(&format!("xprof a.iprof {other}"))
+            .says(2, &["do not measure the same", "page-faults", "one kind"]);
+        dir.line(&format!("diff a.iprof {other}"))
+            .says(2, &["do not measure the same: samples of", "page-faults"]);
+    }
+    dir.line("export --format parquet -o x a.iprof").says(2, &["page-faults", "no column"]);
+}
+
 #[test]
 fn reports_say_what_samples_say() {
     let dir = Dir::new();

@@ -1,7 +1,7 @@
 //! `--record samples`: whole stacks without any probe. They agree with what programs measure of themselves, survive what is hard for whoever walks
 //! stacks, and are profiles like any others.
 
-use crate::samples::{agrees, names, profile, samples, weight};
+use crate::samples::{agrees, names, profile, samples, truth, weight};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
 use instrument_tests::corpus::Corpus;
@@ -22,7 +22,7 @@ fn class_path() -> String {
     static CLASSES: OnceLock<TempDir> = OnceLock::new();
     let folder = CLASSES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        agent::compile(&["Phases.java", "StackStorm.java"], 8, folder.path()).unwrap();
+        agent::compile(&["Pages.java", "Phases.java", "StackStorm.java"], 8, folder.path()).unwrap();
         folder
     });
     folder.path().display().to_string()
@@ -234,6 +234,10 @@ fn what_does_not_go_with_stacks_is_refused_with_the_reason() -> Result<()> {
         (&["--monitors"], "--monitors"),
         (&["--timing", "all"], "--timing"),
         (&["--sample-rate", "0"], "--sample-rate"),
+        (&["--sample-event", "faults"], "page-faults"),
+        (&["--sample-event", "cycles:10"], "100000"),
+        (&["--sample-event", "cpu:10"], "sample rate"),
+        (&["--sample-event", "cycles", "--sample-rate", "10"], "--sample-event cycles:N"),
     ] {
         let outcome = instrument_run(options, &["StackStorm", "both"], folder.path())?;
         ensure!(outcome.code == Some(2) && outcome.stderr.contains(part), "{options:?}: {}", outcome.stderr);
@@ -243,12 +247,70 @@ fn what_does_not_go_with_stacks_is_refused_with_the_reason() -> Result<()> {
     let said = text(&output.stderr);
     ensure!(output.status.code() == Some(2) && said.contains("instrument run --record samples"), "{said}");
     // The agent by itself says it, and the program runs as it is.
-    for (options, part) in
-        [("record=samples,heap=counts", "leave out heap"), ("sample-rate=5", "record=samples")]
-    {
+    for (options, part) in [
+        ("record=samples,heap=counts", "leave out heap"),
+        ("sample-rate=5", "record=samples"),
+        ("sample-event=cycles", "record=samples"),
+        ("record=samples,sample-event=cycles,sample-rate=5", "sample-event=cycles:N"),
+        ("record=samples,sample-event=faults", "page-faults"),
+    ] {
         let outcome = run(&jre::newest()?, &[&option(options)?, "-cp", &class_path(), "StackStorm", "both"])?;
         ensure!(outcome.stderr.contains(part) && outcome.stdout == "done\n", "{}", outcome.stderr);
         ensure!(outcome.profiles() == 0);
+    }
+    Ok(())
+}
+
+/// The kernel counts page faults on every machine. What the program reads of `/proc` is the judge.
+#[test]
+fn another_event_than_cpu_time_is_sampled() -> Result<()> {
+    for jre in jre::turn(jre::all()?).into_iter().filter(|jre| jre.version >= 11) {
+        // As many faults as pages of 4 KiB, also where the system has large ones for all.
+        let flags = ["-Xms600m", "-Xmx600m", "-Xmn500m", "-XX:+UseSerialGC", "-XX:-UseTransparentHugePages"];
+        let outcome = sampled(&jre, &flags, "sample-event=page-faults:50", &["Pages"])?;
+        let (profile, truth) = (profile(&outcome)?, truth(&outcome));
+        ensure!(profile.sampled_event() == Some("page-faults"));
+        let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+        let (all, each) = weight(main).context("samples of main")?;
+        let samples = samples(&profile)?;
+        for name in ["many", "few"] {
+            let (found, faults) = (samples[&format!("Pages.{name}")] as f64, truth[name]);
+            ensure!(faults > 1_000.0, "{name}: only {faults} faults");
+            // Within four standard deviations, and what the thread did before its event was there.
+            let off = (found * each - faults).abs();
+            ensure!(
+                off < 4.0 * each * found.sqrt() + 0.05 * faults,
+                "{name}: {found} of {all} samples of {each}, {faults} by itself"
+            );
+        }
+        let counted = main.samples.context("of main")?.cpu_ns as f64;
+        ensure!(
+            (0.8 * (truth["many"] + truth["few"])..=1.1 * truth["main"]).contains(&counted),
+            "{counted} of {truth:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Where the machine has the counter the profile has its events, and otherwise the reason is said and the program runs as it is.
+#[test]
+fn a_counter_of_the_processor_is_sampled_or_the_reason_said() -> Result<()> {
+    let jre = jre::newest()?;
+    let outcome = run(
+        &jre,
+        &[&option("record=samples,sample-event=cycles")?, "-cp", &class_path(), "StackStorm", "both"],
+    )?;
+    ensure!(outcome.stdout == "done\n", "{}", outcome.stderr);
+    if outcome.profiles() == 0 {
+        ensure!(
+            outcome.stderr.contains("sample-event=cycles: ") && outcome.stderr.contains("perf_event_open"),
+            "{}",
+            outcome.stderr
+        );
+    } else {
+        let profile = profile(&outcome)?;
+        ensure!(profile.sampled_event() == Some("cycles"));
+        ensure!(samples(&profile)?["StackStorm.main"] > 0);
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod code;
 mod counts;
 mod handler;
 mod inlined;
+mod perf;
 mod sampled;
 pub(crate) mod stacks;
 mod threads;

@@ -1,7 +1,9 @@
 //! What threads that are sampled share with the signal handler.
 
 use super::counts::Counts;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst,
+};
 use std::time::{Duration, Instant};
 
 /// The longest time that a handler which is running is waited for.
@@ -23,6 +25,8 @@ pub(super) struct Sampled {
     /// Number of the thread where stacks are sampled, and its JNI environment ([`super::stacks`]); 0: they are not, it is not known.
     pub(super) serial: AtomicU32,
     pub(super) jni: AtomicUsize,
+    /// Periods of samples of stacks for which there was no room.
+    pub(super) lost: AtomicU64,
     /// A handler uses what is here.
     pub(super) busy: AtomicBool,
     /// State of the jitter, and samples so far.
@@ -44,6 +48,7 @@ impl Sampled {
             began: AtomicI64::new(0),
             serial: AtomicU32::new(0),
             jni: AtomicUsize::new(0),
+            lost: AtomicU64::new(0),
             busy: AtomicBool::new(false),
             random: AtomicUsize::new(1),
             turn: AtomicUsize::new(0),

@@ -5,16 +5,21 @@
 //! | a perf event of the software clock (`perf_event_open`) | [`period`] | `kernel.perf_event_paranoid`, seccomp, too few descriptors |
 //! | a POSIX timer on the thread's CPU clock (`timer_create`) | the kernel's tick, 1 to 10 ms, whatever is asked for | RLIMIT_SIGPENDING |
 //!
+//! Where another event than CPU time is sampled (`sample-event`), each thread has a perf event of it from the beginning, and no timer.
+//!
 //! A thread begins with a POSIX timer, which costs nearly nothing. The first signal, after a tick of its CPU time, opens a perf event in its place:
 //! to close one takes the kernel some 20 ms, which threads of a few ms must not pay. Events are closed by a thread of ours (`Closing`).
 //!
 //! A recording takes a quarter of the descriptors, and of the pending signals, that the program may have; threads past that have no timer, and
 //! the profile has their CPU time.
 
+use super::perf;
 use super::sampled::Sampled;
+use instrument_control::word::SampleEvent;
+use instrument_names::word::Word;
 use std::ffi::{c_int, c_long, c_void};
 use std::mem::zeroed;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::ptr::{from_ref, null, null_mut};
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
@@ -33,6 +38,8 @@ static BY_DESCRIPTOR: [AtomicPtr<Sampled>; MOST_DESCRIPTORS] =
     [const { AtomicPtr::new(null_mut()) }; MOST_DESCRIPTORS];
 
 static PERIOD: AtomicU64 = AtomicU64::new(USUAL_PERIOD);
+/// Which of the events is sampled: its place in [`SampleEvent::WORDS`].
+static EVENT: AtomicUsize = AtomicUsize::new(0);
 /// The signal that timers send.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// What is called then.
@@ -43,6 +50,8 @@ static WAS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HAS_EVENTS: AtomicBool = AtomicBool::new(false);
 /// They cannot see the kernel.
 static USER_ONLY: AtomicBool = AtomicBool::new(false);
+/// Nor can those of [`EVENT`].
+static EVENT_USER_ONLY: AtomicBool = AtomicBool::new(false);
 static EVENTS: AtomicUsize = AtomicUsize::new(0);
 static TIMERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -102,13 +111,56 @@ fn handler_of(signal: c_int) -> Option<usize> {
 /// Finds out which source there is: `perf` or `timer`.
 pub(super) fn prepare() -> &'static str {
     for user_only in [false, true] {
-        if open_event(user_only).is_ok() {
+        if perf::open(wanted(SampleEvent::Cpu, user_only), 0).is_ok() {
             HAS_EVENTS.store(true, SeqCst);
             USER_ONLY.store(user_only, SeqCst);
             return "perf";
         }
     }
     "timer"
+}
+
+/// The event that is sampled. For the signal handler, too.
+fn event() -> SampleEvent {
+    SampleEvent::WORDS.get(EVENT.load(Relaxed)).map_or(SampleEvent::Cpu, |(_, event, _)| *event)
+}
+
+fn wanted(event: SampleEvent, user_only: bool) -> perf::Wanted {
+    perf::Wanted { event, period: period(), user_only }
+}
+
+/// Whether threads can be sampled by an event, and then in user code only.
+///
+/// # Errors
+/// Why not, and what to do.
+pub(super) fn can_sample(event: SampleEvent) -> Result<bool, String> {
+    if event == SampleEvent::Cpu {
+        return Ok(false);
+    }
+    let open = |user_only| perf::open(wanted(event, user_only), 0);
+    match (open(false), open(true)) {
+        (Ok(_), _) => Ok(false),
+        (_, Ok(_)) => Ok(true),
+        (Err(error), _) => Err(perf::refusal(event, &error)),
+    }
+}
+
+/// Threads that begin from now on are sampled by this event, each time it has occurred so often. Says whether in user code only.
+///
+/// # Errors
+/// Why they cannot be.
+pub(super) fn choose(event: SampleEvent, period: u64) -> Result<bool, String> {
+    let user_only = can_sample(event)?;
+    set_period(period);
+    EVENT.store(SampleEvent::WORDS.iter().position(|(_, word, _)| *word == event).unwrap_or(0), SeqCst);
+    EVENT_USER_ONLY.store(user_only, SeqCst);
+    Ok(user_only)
+}
+
+/// As it was before [`choose`].
+pub(super) fn choose_cpu_time() {
+    EVENT.store(0, SeqCst);
+    set_period(USUAL_PERIOD);
 }
 
 /// Source and flags of a thread, as the profile has them.
@@ -125,6 +177,10 @@ pub(super) fn source(sampled: &Sampled) -> u64 {
 
 /// The same of threads that are sampled, as most are.
 pub(super) fn usual_source() -> u64 {
+    if event() != SampleEvent::Cpu {
+        // Its counter sees no more than its samples do.
+        return u64::from(SOURCE_EVENT);
+    }
     if !HAS_EVENTS.load(SeqCst) {
         return u64::from(SOURCE_TIMER);
     }
@@ -144,10 +200,9 @@ pub(super) fn stop(sampled: &Sampled) -> Option<OwnedFd> {
     let place = BY_DESCRIPTOR.get(usize::try_from(event).ok()?)?;
     place.store(null_mut(), SeqCst);
     EVENTS.fetch_sub(1, SeqCst);
-    // SAFETY: it was opened by `go_to_event`, and nobody else closes it.
+    // SAFETY: it was opened by `give_event`, and nobody else closes it.
     let event = unsafe { OwnedFd::from_raw_fd(event) };
-    // SAFETY: the descriptor is open, and the command has no argument.
-    unsafe { libc::ioctl(event.as_raw_fd(), PERF_EVENT_IOC_DISABLE as _, 0) };
+    perf::disable(event.as_raw_fd());
     Some(event)
 }
 
@@ -186,10 +241,18 @@ static CLOSING: Mutex<Closing> = Mutex::new(Closing { events: Vec::new(), runs: 
 
 /// A perf event in the place of the timer of the current thread, if there may be one more. For the signal handler. False: nothing changed.
 pub(super) fn go_to_event(sampled: &'static Sampled) -> bool {
-    if !HAS_EVENTS.load(SeqCst) || EVENTS.load(SeqCst) >= quarter_of(libc::RLIMIT_NOFILE) {
+    HAS_EVENTS.load(SeqCst)
+        && event() == SampleEvent::Cpu
+        && give_event(current_thread(), sampled, wanted(SampleEvent::Cpu, USER_ONLY.load(SeqCst)))
+        && set_timer(sampled.timer.load(SeqCst), 0, 0)
+}
+
+/// Has an event send its signals to a thread, if there may be one more. For the signal handler, too.
+fn give_event(thread: i32, sampled: &'static Sampled, wanted: perf::Wanted) -> bool {
+    if EVENTS.load(SeqCst) >= quarter_of(libc::RLIMIT_NOFILE) {
         return false;
     }
-    let (Ok(event), thread) = (open_event(USER_ONLY.load(SeqCst)), current_thread()) else { return false };
+    let Ok(event) = perf::open(wanted, thread) else { return false };
     let Some(place) = BY_DESCRIPTOR.get(event.as_raw_fd() as usize) else { return false };
     let descriptor = event.into_raw_fd();
     place.store(from_ref(sampled).cast_mut(), SeqCst);
@@ -197,13 +260,12 @@ pub(super) fn go_to_event(sampled: &'static Sampled) -> bool {
     EVENTS.fetch_add(1, SeqCst);
     let owner = FOwner { kind: F_OWNER_TID, id: thread };
     // SAFETY: the descriptor is open, and the arguments are those of these commands.
-    unsafe {
+    let is_owned = unsafe {
         libc::fcntl(descriptor, F_SETSIG, SIGNAL.load(SeqCst)) == 0
             && libc::fcntl(descriptor, F_SETOWN_EX, &owner) == 0
             && libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) == 0
-            && libc::ioctl(descriptor, PERF_EVENT_IOC_ENABLE as _, 0) == 0
-            && set_timer(sampled.timer.load(SeqCst), 0, 0)
-    }
+    };
+    is_owned && perf::enable(descriptor)
 }
 
 /// Sets a timer to go off after so many ns of CPU time, and then each time after so many; 0: never.
@@ -214,7 +276,7 @@ fn set_timer(id: c_int, first: u64, then: u64) -> bool {
     unsafe { libc::syscall(libc::SYS_timer_settime, id, 0, &times, null_mut::<libc::itimerspec>()) == 0 }
 }
 
-/// CPU time between two samples of a thread, ns. For the signal handler, too.
+/// What lies between two samples of a thread: ns of CPU time, or how often the event has occurred. For the signal handler, too.
 pub(super) fn period() -> u64 {
     PERIOD.load(Relaxed)
 }
@@ -224,8 +286,12 @@ pub(super) fn set_period(ns: u64) {
     PERIOD.store(ns, SeqCst);
 }
 
-/// Has a thread of this process get signals, if the process has timers left for it.
+/// Has a thread of this process get signals, if the process has timers, or descriptors, left for it.
 pub(super) fn start(thread: i32, sampled: &'static Sampled) {
+    if event() != SampleEvent::Cpu {
+        give_event(thread, sampled, wanted(event(), EVENT_USER_ONLY.load(SeqCst)));
+        return;
+    }
     if TIMERS.load(SeqCst) >= quarter_of(libc::RLIMIT_SIGPENDING) {
         return;
     }
@@ -283,8 +349,7 @@ pub(super) fn vary(sampled: &Sampled) {
     sampled.random.store(random as usize, Relaxed);
     let usual = period();
     let period = usual - usual / 5 + random % (2 * usual / 5);
-    // SAFETY: the descriptor is that of an event, and the argument is what the command takes.
-    unsafe { libc::ioctl(descriptor, PERF_EVENT_IOC_PERIOD as _, &period) };
+    perf::set_period(descriptor, period);
 }
 
 /// ns of CPU time of the current thread. For the signal handler, too.
@@ -295,6 +360,22 @@ pub(super) fn cpu_time() -> i64 {
 /// ns of CPU time of a thread of this process; none: it is not there any more.
 pub(super) fn cpu_time_of(thread: i32) -> Option<i64> {
     read(clock_of(thread))
+}
+
+/// What a thread of this process has had of what is sampled: ns of CPU time, or how often the event has occurred. None: nobody can say.
+pub(super) fn consumed(thread: i32, sampled: &Sampled) -> Option<i64> {
+    if event() == SampleEvent::Cpu { cpu_time_of(thread) } else { occurred(sampled) }
+}
+
+/// How often the event that is sampled has occurred in a thread, also in one that is gone. None: CPU time is sampled, or the thread has no event.
+pub(super) fn occurred(sampled: &Sampled) -> Option<i64> {
+    let descriptor = sampled.event.load(SeqCst);
+    if event() == SampleEvent::Cpu || descriptor < 0 {
+        return None;
+    }
+    // SAFETY: the event is open until `stop`, which whoever holds the threads calls.
+    let count = perf::count(unsafe { BorrowedFd::borrow_raw(descriptor) })?;
+    i64::try_from(count).ok()
 }
 
 /// linux/posix-timers.h: CPUCLOCK_SCHED of one thread.
@@ -328,17 +409,6 @@ fn quarter_of(resource: libc::__rlimit_resource_t) -> usize {
     }
 }
 
-// linux/perf_event.h.
-const PERF_TYPE_SOFTWARE: u32 = 1;
-const PERF_COUNT_SW_CPU_CLOCK: u64 = 0;
-const PERF_ATTR_SIZE_VER5: u32 = 112;
-const DISABLED: u64 = 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-const PERF_FLAG_FD_CLOEXEC: c_long = 1 << 3;
-const PERF_EVENT_IOC_ENABLE: u64 = 0x2400;
-const PERF_EVENT_IOC_DISABLE: u64 = 0x2401;
-const PERF_EVENT_IOC_PERIOD: u64 = 0x4008_2404;
 // asm-generic/fcntl.h.
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
@@ -351,51 +421,4 @@ const SI_FD: usize = 6;
 struct FOwner {
     kind: c_int,
     id: c_int,
-}
-
-/// `struct perf_event_attr`, its first version with all that HotSpot's Linux has.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    rest: [u32; 15],
-}
-
-/// An event of the current thread that does not run yet.
-fn open_event(user_only: bool) -> Result<OwnedFd, std::io::Error> {
-    const { assert!(size_of::<Attributes>() == PERF_ATTR_SIZE_VER5 as usize) };
-    let attributes = Attributes {
-        kind: PERF_TYPE_SOFTWARE,
-        size: PERF_ATTR_SIZE_VER5,
-        config: PERF_COUNT_SW_CPU_CLOCK,
-        sample_period: period(),
-        flags: DISABLED | EXCLUDE_HYPERVISOR | if user_only { EXCLUDE_KERNEL } else { 0 },
-        wakeup_events: 1,
-        ..Attributes::default()
-    };
-    let (this_thread, any_processor, no_group) = (0, -1, -1);
-    // SAFETY:
-    // - The attributes are as long as they say.
-    // - On success the result is a descriptor that nobody else has.
-    unsafe {
-        let result = libc::syscall(
-            libc::SYS_perf_event_open,
-            &attributes,
-            this_thread,
-            any_processor,
-            no_group,
-            PERF_FLAG_FD_CLOEXEC,
-        );
-        if result < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(result as RawFd))
-    }
 }

@@ -205,10 +205,16 @@ impl Arcflow {
         model
     }
 
+    /// What samples are samples of: running time or, where another event than CPU time was sampled, the first resource.
+    pub(crate) fn sampled_resource(&self) -> Option<usize> {
+        let samples = self.resource("samples")?;
+        self.resource("running").or(Some(0)).filter(|&resource| resource != samples)
+    }
+
     /// Sums of the model, or of the one that it is a part of, if its times are samples.
     pub(crate) fn sampled(&self) -> Option<Sampled> {
         let sums = || {
-            let (running, samples) = (self.resource("running")?, self.resource("samples")?);
+            let (running, samples) = (self.sampled_resource()?, self.resource("samples")?);
             let sum = |r: usize| self.ids().map(|id| self.base(id)[r]).sum();
             let (samples, running): (f64, f64) = (sum(samples), sum(running));
             // Of samples in probes their time is known: each sample is a share of all of them.

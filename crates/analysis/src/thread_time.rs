@@ -54,7 +54,7 @@ pub fn is_sampled(model: &Arcflow) -> bool {
 /// Whether calls were counted: where only stacks were sampled, no context was ever seen to be entered. Without any context there were none.
 pub fn counts_calls(model: &Arcflow) -> bool {
     let mut methods = model.nodes().iter().filter(|node| node.kind == Kind::Method).peekable();
-    !is_sampled(model) || methods.peek().is_none() || methods.any(|node| node.n > 0)
+    model.sampled_resource().is_none() || methods.peek().is_none() || methods.any(|node| node.n > 0)
 }
 
 /// The names of running and waiting time.

@@ -11,7 +11,7 @@
 //! samples among all, half as wide as that is, and `running noise` beside it. What no sample met is less than the bound of no sample.
 
 use crate::model::{Arcflow, Resource};
-use crate::thread_time::{RUNNING, is_sampled, whole_of};
+use crate::thread_time::whole_of;
 
 /// Suffixes of the accompanying resources' names.
 const SUFFIXES: [&str; 4] = [" noise", " cum noise", " variance", " cum variance"];
@@ -41,22 +41,22 @@ pub struct Uncertainty {
     samples: Option<Samples>,
 }
 
-/// What is known of running time by samples.
+/// What is known by samples.
 #[derive(Debug, Clone, Copy)]
 struct Samples {
-    /// Index of the time.
+    /// Index of what they measure.
     running: usize,
     /// Index of the numbers of samples.
     samples: usize,
     /// All samples, those in probes too.
     all: f64,
-    /// The CPU time that they stand for, ns.
+    /// What they stand for: ns of CPU time, or events.
     total: f64,
 }
 
 impl Samples {
     fn of(model: &Arcflow) -> Option<Samples> {
-        let (running, samples) = (model.resource(RUNNING)?, model.resource("samples")?);
+        let (running, samples) = (model.sampled_resource()?, model.resource("samples")?);
         let whole = model.sampled()?;
         Some(Samples { running, samples, all: whole.samples, total: whole.ns })
     }
@@ -128,17 +128,17 @@ impl Uncertainty {
         let (part, name) = (whole.map(|_| resource), whole.unwrap_or(name));
         let [noise, cum_noise, base_variance, cum_variance] =
             SUFFIXES.map(|suffix| model.resource(&format!("{name}{suffix}")));
-        let samples = if name == RUNNING && is_sampled(model) { Samples::of(model) } else { None };
+        let samples = if model.sampled_resource() == Some(resource) { Samples::of(model) } else { None };
         Uncertainty { noise, cum_noise, base_variance, cum_variance, part, samples }
     }
 
-    /// Of what no sample met, where times are samples: what it is less than. `figures` are bases or cums of all resources.
+    /// Of what no sample met, where figures are samples: what it is less than. `figures` are bases or cums of all resources.
     pub fn bound(self, figures: &[f64]) -> Option<f64> {
         let samples = self.samples.filter(|samples| figures[samples.running] == 0.0)?;
         Some(samples.total * wilson(0.0, samples.all)[1])
     }
 
-    /// Whether it is a time of samples.
+    /// Whether it is a figure of samples.
     pub fn is_of_samples(self) -> bool {
         self.samples.is_some()
     }

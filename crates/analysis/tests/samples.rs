@@ -80,6 +80,27 @@ fn the_cpu_time_of_a_thread_is_spread_over_its_samples() {
     assert_eq!(ThreadTime::of(&model), Some(ThreadTime { whole: None, running: 0, waiting: 1 }));
 }
 
+/// The same samples, of another event.
+#[test]
+fn an_event_has_a_resource_of_its_name() {
+    let mut writer = Writer::new();
+    writer.samples("main", &program(), &[9], &of_thread(400));
+    writer.property("samples.event", "cache-misses");
+    let model = model(writer.finish());
+    let resource = &model.resources()[0];
+    assert_eq!((resource.name.as_str(), resource.unit.as_str()), ("cache-misses", ""));
+    assert_eq!(model.resource("running"), None);
+    assert_eq!(ThreadTime::of(&model), None);
+    assert_eq!(at(&model, "p main m1", "cache-misses"), 60e6);
+    let (node, total) = (model.base(NodeId(0)).len(), model.cum());
+    assert_eq!(total[..node][0] + total[..node][model.resource("probes").unwrap()], 400e6);
+    // 30 of 200 samples: Wilson's interval, as that of times.
+    let m1 = model.ids().find(|&id| model.name(model.node(id).consumer) == "m1").unwrap();
+    let error = Uncertainty::of(&model, 0).base(model.base(m1)).unwrap().total();
+    let [low, high] = wilson(30.0, 200.0);
+    assert!((error - (high - low) / 2.0 * 400e6).abs() < 1.0, "{error}");
+}
+
 #[test]
 fn methods_that_are_counted_have_the_samples_of_their_thread() {
     let mut profile = Profile::parse(&written(&of_thread(400))).unwrap();

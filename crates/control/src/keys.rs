@@ -42,6 +42,7 @@ keys! {
     LABELS = "labels", Recorder: "what the process belongs to, for export --format parquet: service=shop,build=abc; a comma, an equals sign or a blank in a value is written as % and two hexadecimal digits";
     RECORD = "record", Recorder: "off, counts, tree (default), trace, or samples: whole stacks, from samples of the threads' CPU time; nothing is rewritten";
     SAMPLE_RATE = "sample-rate", Agent: "with record=samples: samples in a second of each thread's CPU time (100), 1 to 1000";
+    SAMPLE_EVENT = "sample-event", Agent: "with record=samples: what is sampled: cpu (default), cycles, instructions, cache-misses, branch-misses, page-faults; EVENT:N takes a sample each time it has occurred N times in a thread";
     TIMING = "timing", Recorder: "where times come from: samples (default); of a tree, timed calls: auto, all, every:N; of counts, none";
     CPU = "cpu", Recorder: "true: CPU time of every call is recorded";
     LIMIT = "limit", Recorder: "the profile grows no larger than this: bytes, or a number with k, m or g; off";

@@ -148,6 +148,78 @@ impl SampleRate {
     pub const MAX: u32 = 1000;
 }
 
+words! {
+    /// What is sampled with `record=samples`.
+    SampleEvent {
+        Cpu = "cpu": "CPU time",
+        Cycles = "cycles": "Cycles of the processor",
+        Instructions = "instructions": "Instructions of the processor",
+        CacheMisses = "cache-misses": "Accesses to memory that no cache could serve",
+        BranchMisses = "branch-misses": "Branches that the processor predicted wrongly",
+        PageFaults = "page-faults": "Pages that the kernel had to bring in, as for memory that is used for the first time",
+    }
+}
+
+/// A sampled event, as `EVENT` or `EVENT:N`: a sample each time it has occurred N times in a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampledEvent {
+    /// What is counted.
+    pub event: SampleEvent,
+    period: Option<u64>,
+}
+
+impl SampledEvent {
+    /// CPU time, sampled as often as [`SampleRate`] says.
+    pub const CPU: SampledEvent = SampledEvent { event: SampleEvent::Cpu, period: None };
+
+    /// Events between two samples of a thread. No power of ten, in which programs do things.
+    pub fn period(self) -> u64 {
+        self.period.unwrap_or(match self.event {
+            SampleEvent::Cpu => 0,
+            SampleEvent::Cycles | SampleEvent::Instructions => 19_999_999,
+            SampleEvent::CacheMisses | SampleEvent::BranchMisses => 49_999,
+            SampleEvent::PageFaults => 97,
+        })
+    }
+
+    /// With fewer a program would do little but be sampled.
+    fn least(event: SampleEvent) -> u64 {
+        match event {
+            SampleEvent::Cpu | SampleEvent::PageFaults => 1,
+            SampleEvent::Cycles | SampleEvent::Instructions => 100_000,
+            SampleEvent::CacheMisses | SampleEvent::BranchMisses => 1_000,
+        }
+    }
+}
+
+impl FromStr for SampledEvent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, number) = match text.split_once(':') {
+            Some((word, number)) => (word, Some(number)),
+            None => (text, None),
+        };
+        let event = SampleEvent::of(word)?;
+        let Some(number) = number else { return Ok(SampledEvent { event, period: None }) };
+        if event == SampleEvent::Cpu {
+            return Err("how often CPU time is sampled is said by the sample rate".to_owned());
+        }
+        let least = Self::least(event);
+        let period = number.parse().ok().filter(|period| (least..=1 << 40).contains(period));
+        let period =
+            period.ok_or_else(|| format!("`{number}` is not a number from {least} to {}", 1u64 << 40))?;
+        Ok(SampledEvent { event, period: Some(period) })
+    }
+}
+
+impl fmt::Display for SampledEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.event.word())?;
+        self.period.map_or(Ok(()), |period| write!(f, ":{period}"))
+    }
+}
+
 /// Where times come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
@@ -263,6 +335,30 @@ impl fmt::Display for Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_have_a_number_between_samples() {
+        for (text, event, period) in [
+            ("cpu", SampleEvent::Cpu, 0),
+            ("cache-misses", SampleEvent::CacheMisses, 49_999),
+            ("page-faults:1", SampleEvent::PageFaults, 1),
+            ("cycles:100000", SampleEvent::Cycles, 100_000),
+        ] {
+            let parsed: SampledEvent = text.parse().unwrap();
+            assert_eq!((parsed.event, parsed.period(), parsed.to_string()), (event, period, text.to_owned()));
+        }
+        for (text, reason) in [
+            ("faults", "page-faults"),
+            ("cpu:5", "sample rate"),
+            ("cycles:99999", "from 100000"),
+            ("page-faults:0", "from 1 "),
+            ("page-faults:x", "`x` is not a number"),
+            ("branch-misses:", "`` is not a number"),
+        ] {
+            let error = text.parse::<SampledEvent>().unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
 
     #[test]
     fn bursts_are_shorter_than_their_periods() {

@@ -61,6 +61,11 @@ impl Copy {
         }
     }
 
+    /// What the samples of stacks are of, such as `cycles`; `None`: CPU time.
+    pub fn sampled_event(&self) -> Option<&str> {
+        self.properties.get("samples.event").map(String::as_str)
+    }
+
     /// A property that is a number, such as `limit.depth`.
     pub fn number<N: FromStr>(&self, key: &str) -> Option<N> {
         self.properties.get(key)?.trim().parse().ok()

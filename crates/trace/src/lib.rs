@@ -518,6 +518,9 @@
 //! | 112 | 8 | CPU time of the handler of the signals, ns |
 //! | 120 | 8 | samples that came while recording was paused, whose CPU time is not counted |
 //!
+//! With the property `samples.event`, the name of the event that is sampled in the place of CPU time, words 16 and 72 are numbers of such events. They are those
+//! that the counter of the thread has seen, scaled where the processor counted for a part of the time.
+//!
 //! A profile of two runs (`instrument run --twice`, `attach --twice`; properties `twice.*`) has the samples of a run in which nothing was recorded as those of sums of 0 threads;
 //! its other threads have the samples of their probes alone, and the CPU time of these.
 //!
@@ -525,7 +528,7 @@
 //! the period, and the CPU time that remains was spent in the kernel.
 //!
 //! # Properties
-//! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `twice.bare.ns`, `twice.outside.ns`, `twice.probes.ns` (of a profile of two runs: CPU time of the one without probes, and of the recorded one outside of probes and in them), `twice.contexts.both`, `twice.contexts.times`, `twice.contexts.counts` (contexts of both runs, and of only one), `twice.alike` (true: the times may be divided by the calls), `twice.parts` (true: they are parts of one run); `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room, `samples.event` the event that was sampled, if it is not CPU time, `samples.user-only` whether in user code only, and `samples.without` the threads that had no counter); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `twice.bare.ns`, `twice.outside.ns`, `twice.probes.ns` (of a profile of two runs: CPU time of the one without probes, and of the recorded one outside of probes and in them), `twice.contexts.both`, `twice.contexts.times`, `twice.contexts.counts` (contexts of both runs, and of only one), `twice.alike` (true: the times may be divided by the calls), `twice.parts` (true: they are parts of one run); `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:

@@ -81,6 +81,12 @@ impl Profile {
         self.copies.values().any(|copy| copy.properties.contains_key("recording.ended"))
     }
 
+    /// What its samples of stacks are of, such as `cycles`; `None`: CPU time. Then [`ThreadSamples::period_ns`](crate::ThreadSamples) and
+    /// `cpu_ns` count such events.
+    pub fn sampled_event(&self) -> Option<&str> {
+        self.copies.values().find_map(crate::Copy::sampled_event)
+    }
+
     /// Reads a profile. The events of traces stay where they are, see [`Thread::pieces`]; memory is bounded by the size of
     /// the rest.
     ///

@@ -143,9 +143,9 @@ impl Sum {
         self.header.add(THREADS, 1);
     }
 
-    /// Threads of it have used so much CPU time more.
-    pub(super) fn add_cpu(&self, ns: u64) {
-        self.samples.add(CPU, ns);
+    /// Threads of it have used so much more of what is sampled: ns of CPU time, or events.
+    pub(super) fn add_used(&self, more: u64) {
+        self.samples.add(CPU, more);
     }
 
     /// The context of a method under another one, 0 being none. None: there is no room.

@@ -1,4 +1,4 @@
-//! `record=samples`: nothing is rewritten, and the stacks of all threads are sampled by their CPU time.
+//! `record=samples`: nothing is rewritten, and the stacks of all threads are sampled, by their CPU time or by another event.
 //!
 //! 1. [`begin`] has the virtual machine make the ids of all methods, of those that are loaded later too ([`class_prepare`]): a handler cannot.
 //!    It gives every thread a timer ([`threads`]).
@@ -24,6 +24,8 @@ use crate::jvmti::{Callbacks, Environment, Event, Jni, Jvmti, Object};
 use crate::recorder::Recorder;
 use crate::talk::contained;
 use file::Sum;
+use instrument_control::word::{SampleEvent, SampledEvent};
+use instrument_names::word::Word;
 use instrument_rewriter::filter::Filter;
 use names::Names;
 use ring::{Ring, Slot};
@@ -38,8 +40,8 @@ use threads::About;
 const APART: Duration = Duration::from_millis(100);
 /// Between two looks at the threads and their CPU time.
 const LOOK: Duration = Duration::from_secs(1);
-/// Slots for what a processor gets in ten times [`APART`], at least so many and at most so many.
-const SLOTS: (u64, u64) = (256, 8192);
+/// Slots for samples, of 16 KiB: those that are never used have no memory.
+const SLOTS: u32 = 2048;
 /// Of a second, in ns, a little less: no multiple of a millisecond, in which programs do things.
 const SECOND: u64 = 997_000_000;
 
@@ -61,8 +63,9 @@ static RECORDING: AtomicU32 = AtomicU32::new(0);
 /// What is wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
-    /// Samples in a second of CPU time.
+    /// Samples in a second of CPU time, where that is sampled.
     pub(crate) rate: u32,
+    pub(crate) sampled: SampledEvent,
     /// Which frames are recorded.
     pub(crate) filter: Filter,
 }
@@ -93,8 +96,19 @@ struct Read {
     path: Vec<u32>,
 }
 
-/// Whether this virtual machine, a `JavaVM*`, can do it. Before it is initialised, too.
-pub(crate) fn check(machine: *mut c_void) -> Result<(), String> {
+impl Wanted {
+    /// What lies between two samples of a thread.
+    fn period(&self) -> u64 {
+        match self.sampled.event {
+            SampleEvent::Cpu => SECOND / u64::from(self.rate.max(1)),
+            _ => self.sampled.period(),
+        }
+    }
+}
+
+/// Whether this virtual machine, a `JavaVM*`, and the kernel can do it. Before the machine is initialised, too.
+pub(crate) fn check(machine: *mut c_void, sampled: SampledEvent) -> Result<(), String> {
+    timers::can_sample(sampled.event)?;
     walk::prepare(machine)
 }
 
@@ -120,13 +134,11 @@ pub(crate) fn begin(
             *ENVIRONMENT.get_or_init(|| jvmti)
         }
     };
-    let period = SECOND / u64::from(wanted.rate.max(1));
-    timers::set_period(period);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let slots = (u64::from(wanted.rate) * processors).clamp(SLOTS.0, SLOTS.1);
+    let (event, period) = (wanted.sampled.event, wanted.period());
+    let user_only = timers::choose(event, period)?;
     // Handlers that come late may look at it: it lasts.
     static RING: OnceLock<Ring> = OnceLock::new();
-    let ring = RING.get_or_init(|| Ring::new(slots as u32));
+    let ring = RING.get_or_init(|| Ring::new(SLOTS));
     ring.read(|_| {});
     let state = State {
         recorder,
@@ -140,6 +152,13 @@ pub(crate) fn begin(
         period,
         source: timers::usual_source(),
     };
+    if event != SampleEvent::Cpu {
+        let lines = format!(
+            "samples.event={}\nsamples.period={period}\nsamples.user-only={user_only}\n",
+            event.word()
+        );
+        recorder.properties(jni, &lines);
+    }
     *lock() = Some(state);
     RECORDING.fetch_add(1, SeqCst);
     let started = || {
@@ -156,6 +175,10 @@ pub(crate) fn begin(
             threads.begin();
             match threads.has_timer() {
                 true => Ok(()),
+                false if event != SampleEvent::Cpu => Err(format!(
+                    "sample-event={}: no thread could be given a perf event; there may be too few descriptors (ulimit -n)",
+                    event.word()
+                )),
                 false => Err("record=samples: the kernel gives no timer on the CPU time of threads (timer_create): seccomp may forbid it, or \
                               RLIMIT_SIGPENDING be too small (ulimit -i); record=tree needs none"
                     .to_owned()),
@@ -173,7 +196,7 @@ pub(crate) fn begin(
 
 /// Ends, and writes what is left. Nothing happens if it has not begun. `at_death`: the virtual machine ends.
 pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
-    let events = threads::with(threads::Threads::end_all);
+    let (events, without) = threads::with(|threads| (threads.end_all(), threads.take_without()));
     match at_death {
         // The kernel closes them when the process is gone: the program does not wait for it.
         true => std::mem::forget(events),
@@ -192,8 +215,11 @@ pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
     if last.lost > 0 {
         last.recorder.properties(jni, &format!("samples.lost={}\n", last.lost));
     }
+    if without > 0 {
+        last.recorder.properties(jni, &format!("samples.without={without}\n"));
+    }
     walk::set_ring(None);
-    timers::set_period(timers::USUAL_PERIOD);
+    timers::choose_cpu_time();
     last.sums.into_iter().for_each(|sum| sum.close(jni));
 }
 
@@ -235,7 +261,7 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
 }
 
 impl State {
-    /// Reads the ring, and now and then, or at the end, how much CPU time threads have used.
+    /// Reads the ring, and now and then, or at the end, how much threads have used of what is sampled.
     fn read(&mut self, jvmti: Jvmti<'_>, jni: Jni<'_>, is_last: bool) {
         let looks = is_last || self.looked.elapsed() >= LOOK;
         let mut about: Vec<About> = Vec::new();
@@ -247,7 +273,7 @@ impl State {
             threads.each(|thread| {
                 about.push(thread.clone());
                 if looks || thread.has_ended {
-                    thread.cpu = 0;
+                    thread.used = 0;
                 }
             });
         });
@@ -257,7 +283,6 @@ impl State {
         let mut samples = Vec::new();
         let (ring, names) = (self.ring, &mut self.names);
         ring.read(|slot| samples.push(read(names, jvmti, jni, slot)));
-        self.lost += walk::take_lost();
         // Before the contexts that name them.
         if let Some(map) = self.names.take_new() {
             self.recorder.sampled(jni, &map);
@@ -267,7 +292,7 @@ impl State {
         let wanted = samples.iter().map(|sample| sample.serial);
         let spenders = about
             .iter()
-            .filter(|about| about.cpu > 0 && (looks || about.has_ended))
+            .filter(|about| about.lost > 0 || about.used > 0 && (looks || about.has_ended))
             .map(|about| about.serial);
         for serial in wanted.chain(spenders) {
             if let Some(about) = by_serial.get(&serial).filter(|_| !self.of_threads.contains_key(&serial)) {
@@ -287,10 +312,14 @@ impl State {
             sum.add(node, sample.periods, sample.in_machine, sample.handler);
         }
         for about in &about {
-            if let Some(sum) = self.of_threads.get(&about.serial)
-                && (looks || about.has_ended)
-            {
-                self.sums[*sum].add_cpu(about.cpu);
+            if let Some(sum) = self.of_threads.get(&about.serial) {
+                let sum = &self.sums[*sum];
+                if looks || about.has_ended {
+                    sum.add_used(about.used);
+                }
+                // It is not known what they met.
+                sum.add(None, about.lost, false, 0);
+                self.lost += about.lost;
             }
             if about.has_ended {
                 self.of_threads.remove(&about.serial);

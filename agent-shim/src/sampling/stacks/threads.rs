@@ -27,9 +27,11 @@ pub(super) struct About {
     pub(super) short_name: String,
     /// Its JNI environment; 0: it is not known; 1: there is none.
     pub(super) jni: usize,
-    /// ns of CPU time that nobody has taken yet.
-    pub(super) cpu: u64,
-    /// ns of CPU time at the last look.
+    /// ns of CPU time that nobody has taken yet, or how often the event that is sampled has occurred.
+    pub(super) used: u64,
+    /// Periods of samples for which there was no room, and that nobody has taken yet.
+    pub(super) lost: u64,
+    /// All that was used at the last look.
     seen: i64,
     pub(super) has_ended: bool,
 }
@@ -41,6 +43,8 @@ pub(super) struct Threads {
     free: Vec<&'static Sampled>,
     ended: Vec<About>,
     last: u32,
+    /// How many have no timer and no event: none was left, or the kernel refused.
+    without: u64,
 }
 
 static THREADS: Mutex<Option<Threads>> = Mutex::new(None);
@@ -58,9 +62,14 @@ impl Threads {
         self.look();
     }
 
-    /// Whether a thread has a timer.
+    /// Whether a thread has a timer, or an event.
     pub(super) fn has_timer(&self) -> bool {
-        self.live.values().any(|live| live.sampled.timer.load(SeqCst) >= 0)
+        self.live.values().any(|live| is_timed(live.sampled))
+    }
+
+    /// Threads that have neither, since this was asked.
+    pub(super) fn take_without(&mut self) -> u64 {
+        std::mem::take(&mut self.without)
     }
 
     /// A thread of Java has begun: the current one.
@@ -95,17 +104,18 @@ impl Threads {
         }
         for (thread, Live { sampled, about }) in &mut self.live {
             about.jni = sampled.jni.load(SeqCst);
-            if let Some(cpu) = timers::cpu_time_of(*thread) {
-                about.see(cpu);
+            if let Some(used) = timers::consumed(*thread, sampled) {
+                about.see(used);
             }
         }
     }
 
-    /// Calls `take` with each thread, those first that have ended.
+    /// Calls `take` with each thread, those first that have ended. Losses are told once.
     pub(super) fn each(&mut self, mut take: impl FnMut(&mut About)) {
         self.ended.drain(..).for_each(|mut about| take(&mut about));
         for Live { sampled, about } in self.live.values_mut() {
             about.jni = sampled.jni.load(SeqCst);
+            about.lost = sampled.lost.swap(0, SeqCst);
             take(about);
         }
     }
@@ -127,24 +137,29 @@ impl Threads {
             return;
         };
         self.last += 1;
-        let about = About { serial: self.last, name, short_name, jni, cpu: 0, seen: cpu, has_ended: false };
         let sampled = self.free.pop().unwrap_or_else(|| Box::leak(Box::new(Sampled::new())));
         sampled.random.store(thread as usize | 1 << 20, SeqCst);
         sampled.jni.store(jni, SeqCst);
         sampled.began.store(cpu, SeqCst);
-        sampled.serial.store(about.serial, SeqCst);
+        sampled.serial.store(self.last, SeqCst);
         sampled.thread.store(thread, SeqCst);
         timers::start(thread, sampled);
+        self.without += u64::from(!is_timed(sampled));
+        // An event counts from here on.
+        let seen = timers::occurred(sampled).map_or(cpu, |_| 0);
+        let about =
+            About { serial: self.last, name, short_name, jni, used: 0, lost: 0, seen, has_ended: false };
         self.live.insert(thread, Live { sampled, about });
     }
 
     fn end(&mut self, thread: i32, cpu: Option<i64>) -> Option<OwnedFd> {
         let Live { sampled, mut about } = self.live.remove(&thread)?;
-        if let Some(cpu) = cpu {
-            about.see(cpu);
+        if let Some(used) = timers::occurred(sampled).or(cpu) {
+            about.see(used);
         }
         sampled.leave();
         about.jni = sampled.jni.load(SeqCst);
+        about.lost = sampled.lost.swap(0, SeqCst);
         about.has_ended = true;
         let event = timers::stop(sampled);
         sampled.thread.store(0, SeqCst);
@@ -155,10 +170,14 @@ impl Threads {
 }
 
 impl About {
-    fn see(&mut self, cpu: i64) {
-        self.cpu += (cpu - self.seen).max(0) as u64;
-        self.seen = cpu;
+    fn see(&mut self, used: i64) {
+        self.used += (used - self.seen).max(0) as u64;
+        self.seen = used;
     }
+}
+
+fn is_timed(sampled: &Sampled) -> bool {
+    sampled.timer.load(SeqCst) >= 0 || sampled.event.load(SeqCst) >= 0
 }
 
 /// The threads of this process.

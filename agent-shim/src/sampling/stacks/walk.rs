@@ -8,7 +8,7 @@ use super::ring::{Frame, MOST_FRAMES, Ring};
 use super::{anchor, callers};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 /// `ASGCT_CallTrace`.
 #[repr(C)]
@@ -31,8 +31,6 @@ const NONE: usize = 1;
 static WALK: AtomicUsize = AtomicUsize::new(0);
 static MACHINE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static RING: AtomicPtr<Ring> = AtomicPtr::new(null_mut());
-/// Periods of samples for which there was no slot.
-static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Finds the function. `machine`: the `JavaVM*`.
 ///
@@ -68,11 +66,6 @@ pub(super) fn set_ring(ring: Option<&'static Ring>) {
     RING.store(ring.map_or(null_mut(), |ring| std::ptr::from_ref(ring).cast_mut()), SeqCst);
 }
 
-/// Periods of samples that were lost since this was asked.
-pub(super) fn take_lost() -> u64 {
-    LOST.swap(0, SeqCst)
-}
-
 /// Takes a sample of the current thread. `address`: of the next instruction.
 ///
 /// # Safety
@@ -94,7 +87,7 @@ pub(in super::super) unsafe fn take(
         periods
     };
     let Some(taken) = ring.take() else {
-        LOST.fetch_add(periods, SeqCst);
+        sampled.lost.fetch_add(periods, SeqCst);
         return;
     };
     let slot = ring.at(taken);

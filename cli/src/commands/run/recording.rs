@@ -5,7 +5,8 @@ use anyhow::Result;
 use instrument_artifacts::settings::Settings;
 use instrument_control::keys;
 use instrument_control::word::{
-    Burst, Clock, Heap, LibraryCalls, Owners, Record, SampleRate, Timing, Transform,
+    Burst, Clock, Heap, LibraryCalls, Owners, Record, SampleEvent, SampleRate, SampledEvent, Timing,
+    Transform,
 };
 use instrument_messages::usage;
 use instrument_names::types::ObjectPatterns;
@@ -33,6 +34,19 @@ pub(crate) struct Opts {
     /// With --record samples: samples in a second of each thread's CPU time, 1 to 1000 [default: 100]
     #[arg(hide_short_help = true, long, value_name = "N", env = "INSTRUMENT_SAMPLE_RATE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(SampleRate::MAX)))]
     sample_rate: Option<u32>,
+
+    /// With --record samples: what is sampled, as EVENT or EVENT:N [default: cpu]
+    ///
+    /// cpu, cycles, instructions, cache-misses, branch-misses, page-faults. A sample is taken each time the event has occurred N times in a
+    /// thread, as the processor or the kernel counts it (perf_event_open).
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "EVENT",
+        env = "INSTRUMENT_SAMPLE_EVENT",
+        hide_env_values = true
+    )]
+    sample_event: Option<SampledEvent>,
 
     /// Record the CPU time of every call, too
     ///
@@ -178,10 +192,22 @@ impl Opts {
     /// What does not go with `--record samples`, and what goes only with it.
     fn check_samples(&self, settings: &Settings) -> Result<()> {
         if settings.record != Record::Samples {
-            return match self.sample_rate {
-                Some(_) => Err(usage("--sample-rate goes with --record samples")),
+            let others = [
+                ("--sample-rate", self.sample_rate.is_some()),
+                ("--sample-event", self.sample_event.is_some()),
+            ];
+            return match others.iter().find(|(_, is_given)| *is_given) {
+                Some((option, _)) => Err(usage(format!("{option} goes with --record samples"))),
                 None => Ok(()),
             };
+        }
+        if let (Some(_), Some(event)) =
+            (self.sample_rate, self.sample_event.filter(|of| of.event != SampleEvent::Cpu))
+        {
+            let event = event.event.word();
+            return Err(usage(format!(
+                "--sample-rate is of CPU time: write --sample-event {event}:N in its place"
+            )));
         }
         let others = [
             ("--transform or --values", !settings.transforms.is_empty()),
@@ -241,6 +267,7 @@ impl Opts {
             options.push((keys::OWNERS, self.owners.word().to_owned()));
         }
         options.extend(self.sample_rate.map(|rate| (keys::SAMPLE_RATE, rate.to_string())));
+        options.extend(self.sample_event.map(|event| (keys::SAMPLE_EVENT, event.to_string())));
         if self.cpu {
             options.push((keys::CPU, "true".to_owned()));
         }

@@ -49,9 +49,12 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     };
     let knows_waits = |process: &Process<'_>| process.waits.is_some() || process.blocks.is_some();
     let has_samples = with_samples().next().is_some();
-    let of_samples = add(RUNNING, "ns", has_samples);
+    // Of one kind: see `Session`.
+    let event = with_samples().find_map(|process| process.profile.sampled_event());
+    let (sampled, unit) = event.map_or((RUNNING, "ns"), |event| (event, ""));
+    let of_samples = add(sampled, unit, has_samples);
     let waiting_beside = add(WAITING, "ns", with_samples().any(knows_waits));
-    let of_samples = of_samples.zip(add("samples", "", has_samples)).zip(add("probes", "ns", has_samples));
+    let of_samples = of_samples.zip(add("samples", "", has_samples)).zip(add("probes", unit, has_samples));
     // The whole stands in front of its parts.
     let wall = add("wall", "ns", corrected);
     let uncorrected = add("wall-raw", "ns", has_times && !corrected);
@@ -76,7 +79,7 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
         companions(if corrected { "wall" } else { "wall-raw" }, "ns");
     let noise = add(&noise.name, &noise.unit, corrected);
     let cum_noise = add(&cum_noise.name, &cum_noise.unit, corrected);
-    let [base, cum, ..] = companions(RUNNING, "ns");
+    let [base, cum, ..] = companions(sampled, unit);
     let doubt = add(&base.name, &base.unit, has_samples).zip(add(&cum.name, &cum.unit, has_samples));
     let samples = of_samples.zip(doubt).map(|(((running, samples), probes), noise)| samples::Columns {
         running,

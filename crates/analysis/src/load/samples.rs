@@ -16,7 +16,7 @@ pub(crate) const UNKNOWN: &str = "(not attributed)";
 /// CPU time outside of user code, where samples meet only that.
 pub(crate) const KERNEL: &str = "(kernel)";
 
-/// Indices of the resources.
+/// Indices of the resources. Where another event than CPU time was sampled, each figure in ns is a number of such events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns {
     pub(super) running: usize,

@@ -110,7 +110,7 @@ pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String
 /// What no sample met, as text has it.
 pub(crate) fn below(bound: f64, unit: &str) -> String {
     // Without any CPU time there is no bound.
-    if bound > 0.0 { format!("< {}", quantity(bound, unit)) } else { "-".to_owned() }
+    if bound > 0.0 { format!("< {}", quantity(bound.ceil(), unit)) } else { "-".to_owned() }
 }
 
 /// A figure with its unit, and `~` in front if it is within its error.

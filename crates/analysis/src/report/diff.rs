@@ -11,6 +11,7 @@ mod samples;
 mod sides;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use serde_json::Value;
@@ -123,6 +124,12 @@ enum Part {
 impl<'a> Diff<'a> {
     fn new(before: &[Arcflow], after: &[Arcflow], options: &'a Options<'a>) -> Result<Diff<'a>, Error> {
         let runs: Vec<&Arcflow> = before.iter().chain(after).collect();
+        let events =
+            runs.iter().filter_map(|run| Some(run.resources()[run.sampled_resource()?].name.as_str()));
+        let events: BTreeSet<&str> = events.collect();
+        if let [one, other, ..] = Vec::from_iter(events)[..] {
+            return Err(Error::OtherSamples(one.to_owned(), other.to_owned()));
+        }
         let mut resources = vec![Resource { name: CALLS.into(), unit: String::new() }];
         let first = runs.first().map_or(&[][..], |run| run.resources());
         let is_common = |resource: &&Resource| runs.iter().all(|run| run.resources().contains(resource));

@@ -158,6 +158,9 @@ pub enum Error {
     /// There is nothing to be consumed.
     #[error("there are no figures: nothing but counts was recorded; `instrument report` prints them")]
     NoResource,
+    /// Samples of different events.
+    #[error("the runs do not measure the same: samples of {0} and of {1}")]
+    OtherSamples(String, String),
     /// There are no waits.
     #[error("threads were not recorded: that takes `instrument run --monitors`")]
     NoWaits,
@@ -175,13 +178,24 @@ impl Error {
         match self {
             Error::Output(error) => Some(error.kind()),
             Error::Json(error) => error.io_error_kind(),
-            Error::Resource(_) | Error::NoFocus | Error::NoResource | Error::NoWaits => None,
+            Error::Resource(_)
+            | Error::NoFocus
+            | Error::NoResource
+            | Error::OtherSamples(..)
+            | Error::NoWaits => None,
         }
     }
 
     /// Whether the question is wrong, not the output.
     pub fn is_request(&self) -> bool {
-        matches!(self, Error::Resource(_) | Error::NoFocus | Error::NoResource | Error::NoWaits)
+        matches!(
+            self,
+            Error::Resource(_)
+                | Error::NoFocus
+                | Error::NoResource
+                | Error::OtherSamples(..)
+                | Error::NoWaits
+        )
     }
 }
 

@@ -351,6 +351,7 @@ fn load(
     for file in profiles.iter() {
         file.lifetimes()?;
     }
+    of_one_event(profiles)?;
     let mut known: Vec<_> = profiles
         .iter_mut()
         .zip(labels)
@@ -376,6 +377,23 @@ fn load(
     let origins = loaded.model.names().filter_map(|name| Some((name.to_owned(), origin(name)?.clone())));
     loaded.model.origins = Origins::new(origins.collect::<Vec<_>>());
     Ok(loaded)
+}
+
+/// Samples of different events cannot be added up.
+fn of_one_event(profiles: &[ProfileFile]) -> Result<(), Error> {
+    let sampled = || profiles.iter().filter(|file| load::samples::are_in(&file.profile));
+    let event = |file: &ProfileFile| file.profile.sampled_event().unwrap_or("CPU time").to_owned();
+    let Some(first) = sampled().next() else { return Ok(()) };
+    match sampled().find(|file| event(file) != event(first)) {
+        Some(other) => Err(Error::Request(format!(
+            "these files do not measure the same: {} has samples of {}, {} of {}; give those of one kind",
+            first.path.display(),
+            event(first),
+            other.path.display(),
+            event(other)
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn text(path: &Path, bytes: impl Read, messages: &mut Vec<Message>) -> Result<Arcflow, Error> {

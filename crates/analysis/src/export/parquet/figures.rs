@@ -48,8 +48,12 @@ impl Process {
     pub(super) fn figures(&self) -> Result<Vec<Figure>, Error> {
         let model = &self.session.model;
         let column = |name: String| {
-            let unknown =
-                || Error::Request(format!("--format parquet has no column for the resource {name}"));
+            let unknown = || {
+                Error::Request(format!(
+                    "--format parquet has no column for the resource {}",
+                    name.replace('_', "-")
+                ))
+            };
             VALUES.position(&name).ok_or_else(unknown)
         };
         let mut figures = Vec::new();

@@ -133,7 +133,7 @@ impl<'a> Screen<'a> {
             self.paragraph(out, "", &format!("and {more} programs more"))?;
         }
         if let Some(times) = self.times() {
-            self.paragraph(out, "time", &times)?;
+            self.paragraph(out, if self.are_times() { "time" } else { "counted" }, &times)?;
         }
         if let Some(text) = over_processors(self.session, self.arcs) {
             self.paragraph(out, "", &text)?;
@@ -156,9 +156,17 @@ impl<'a> Screen<'a> {
             }
             None => self.resource().map(|r| {
                 let name = &self.model.resources()[r].name;
-                format!("{name} {}, all threads together; when they waited was not recorded", of(r))
+                let waits = if self.are_times() { "; when they waited was not recorded" } else { "" };
+                format!("{name} {}, all threads together{waits}", of(r))
             }),
         }
+    }
+
+    /// Whether the figures are times, and not events that were sampled.
+    fn are_times(&self) -> bool {
+        self.resource().is_none_or(|r| {
+            self.model.resources()[r].unit == "ns" || self.model.sampled_resource() != Some(r)
+        })
     }
 
     /// The resource of the times, if there is one: running time, or what is first.

@@ -93,12 +93,13 @@ pub(super) fn line(screen: &Screen<'_>, summary: &Summary<'_>) -> String {
         let error = Uncertainty::of(screen.model, r).cum(total);
         let percent =
             error.map(|error| 100.0 * error.total() / total[r]).filter(|percent| percent.is_finite());
+        let what = if screen.are_times() { "times" } else { "figures" };
         parts.push(match percent {
             _ if screen.model.correction.line().is_some() => {
                 "times as measured, with the cost of recording".to_owned()
             }
-            Some(percent) if percent >= 99.5 => "times too short to be known".to_owned(),
-            Some(percent) => format!("times in all +- {percent:.0} %"),
+            Some(percent) if percent >= 99.5 => format!("{what} too small to be known"),
+            Some(percent) => format!("{what} in all +- {percent:.0} %"),
             None => "times as measured".to_owned(),
         });
     }

@@ -381,7 +381,8 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
         let is_first = r == 0 || time.is_some_and(|time| [time.running, time.waiting].contains(&r));
         let is_told = is_first == (part == Part::First) && (r == 0 || arcs.total()[r] != 0.0);
         // What the samples met is told with what made them, and what probes took with the overhead.
-        let is_of_sampler = is_sampled(model) && ["samples", "probes"].contains(&resource.name.as_str());
+        let is_of_sampler =
+            model.sampled_resource().is_some() && ["samples", "probes"].contains(&resource.name.as_str());
         if is_told && !is_of_sampler && !accompanies(resource) {
             let total = match time {
                 // The error of the whole is hardly one of the waits: they are long.

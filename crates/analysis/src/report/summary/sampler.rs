@@ -18,7 +18,13 @@ use serde::Serialize;
 pub(crate) struct Sampler {
     /// What made them.
     source: &'static str,
-    /// ns between two, as was asked for.
+    /// What was sampled, if it was not CPU time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    /// In user code only, where an event was sampled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    user_only: bool,
+    /// ns between two, as was asked for; of an event, how often it occurred.
     period_ns: u64,
     /// All of them.
     samples: u64,
@@ -32,6 +38,8 @@ pub(crate) struct Sampler {
     in_probes: u64,
     /// Those of which it is not known what they met.
     not_attributed: u64,
+    /// Of these, those for which the sampler had no room.
+    no_room: u64,
     /// CPU time of the sampler itself, ns.
     handler_ns: u64,
     /// Threads with CPU time that no sample met.
@@ -66,12 +74,17 @@ impl Sampler {
             sum.add(&samples);
         }
         of.counted = counted(file).map(|(word, _)| word);
+        let copies = || file.profile.copies.values();
+        of.threads_without += copies().filter_map(|copy| copy.number::<u64>("samples.without")).sum::<u64>();
+        of.no_room = copies().filter_map(|copy| copy.number::<u64>("samples.lost")).sum();
+        of.user_only = copies().any(|copy| copy.number("samples.user-only") == Some(true));
         Some(Sampler {
             source: match &sources[..] {
                 [one] => word(*one),
                 [] => "unknown",
                 _ => "several",
             },
+            event: file.profile.sampled_event().map(str::to_owned),
             period_ns: sum.period_ns,
             samples: of.in_contexts + sum.outside(),
             in_vm: sum.in_vm,
@@ -119,8 +132,19 @@ fn words(source: &str) -> &str {
 pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     let Some(sampler) = Sampler::of(file) else { return Ok(()) };
     let Sampler { samples, in_contexts, in_vm, in_no_call, in_probes, not_attributed, .. } = sampler;
-    let period = quantity(sampler.period_ns as f64, "ns");
-    let made = format!("by {}; one each {period} of CPU time was asked for", words(sampler.source));
+    let made = match &sampler.event {
+        None => {
+            let period = quantity(sampler.period_ns as f64, "ns");
+            format!("by {}; one each {period} of CPU time was asked for", words(sampler.source))
+        }
+        Some(event) => {
+            let part = if sampler.user_only { ", in user code only" } else { "" };
+            format!(
+                "one stack each {} {event} of a thread (perf_event_open){part}",
+                grouped(sampler.period_ns)
+            )
+        }
+    };
     fact(out, "sampled", &made)?;
     let part = |count: u64| format!("{} ({} %)", grouped(count), percent(count as f64, samples as f64));
     let mut met = format!("{}: {} in recorded calls", grouped(samples), part(in_contexts));
@@ -129,11 +153,18 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
     }
     met += &format!(", {} in probes, {} in no recorded call", part(in_probes), part(in_no_call));
     met += &format!(", {} could not be attributed", part(not_attributed));
+    if sampler.no_room > 0 {
+        met += &format!(", of which {} came too fast for the sampler", grouped(sampler.no_room));
+    }
     fact(out, "samples", &met)?;
     if sampler.threads_without > 0 {
-        let time = quantity(sampler.without_ns as f64, "ns");
-        let text =
-            format!("threads that no sample met: {}, with {time} of CPU time", sampler.threads_without);
+        let text = match &sampler.event {
+            None => {
+                let time = quantity(sampler.without_ns as f64, "ns");
+                format!("threads that no sample met: {}, with {time} of CPU time", sampler.threads_without)
+            }
+            Some(event) => format!("threads without any sample of {event}: {}", sampler.threads_without),
+        };
         fact(out, "", &text)?;
     }
     if sampler.threads_lost > 0 {
