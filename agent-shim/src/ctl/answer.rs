@@ -1,9 +1,14 @@
 //! Which request is answered by what; and how threads, objects and classes are named in answers.
 
-use super::methods::Methods;
-use crate::beginning::Beginning;
-use crate::jvmti::{Jni, Jvmti, JvmtiError, Object};
-use crate::{AGENT, Agent, armed, environments, heap, sessions};
+use super::server::Asked;
+use crate::events::environments;
+use crate::heap;
+use crate::jvmti::{JvmtiError, Object};
+use crate::recording::agent::AGENT;
+use crate::recording::agent::Agent;
+use crate::recording::armed;
+use crate::recording::beginning::Beginning;
+use crate::recording::sessions;
 use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
 use std::collections::HashMap;
@@ -11,16 +16,6 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Tags above it are given here.
 const FIRST_TAG: i64 = 1 << 40;
-
-/// A request that is being answered, within one frame of local references.
-#[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) jvmti: Jvmti<'a>,
-    pub(super) jni: Jni<'a>,
-    /// The recording that goes on; none: the program is armed, and nothing is recorded.
-    pub(super) agent: Option<&'a Agent>,
-    pub(super) methods: &'a Methods,
-}
 
 /// Why something is not known.
 pub(super) fn reason(error: JvmtiError) -> String {
@@ -31,8 +26,13 @@ pub(super) fn reason(error: JvmtiError) -> String {
     }
 }
 
+/// Answers a request.
+pub(crate) fn answer(asked: Asked<'_>, request: Request) -> Result<Answer, String> {
+    asked.answer(request)
+}
+
 impl<'a> Asked<'a> {
-    pub(super) fn answer(self, request: Request) -> Result<Answer, String> {
+    fn answer(self, request: Request) -> Result<Answer, String> {
         match request {
             Request::Status {} => self.status().map(Answer::Status),
             Request::Threads { stacks } => self.threads(stacks).map(Answer::Threads),
@@ -140,7 +140,7 @@ impl<'a> Asked<'a> {
             format!("the program is not armed: `instrument attach {pid}` begins a recording when this one has ended")
         })?;
         let jvmti = environments::known().ok_or("there is no environment for it")?;
-        crate::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request, None)
+        crate::recording::record(jvmti, self.jni, options.unwrap_or(&armed.options), Beginning::Request, None)
     }
 
     /// Ends the recording: nothing of it stays in the program.

@@ -1,6 +1,7 @@
 //! Classes: which are loaded, by whom, how many objects they have, and what they are made of.
 
-use super::answer::{Asked, java_name, reason};
+use super::answer::{java_name, reason};
+use super::server::Asked;
 use crate::jvmti::{Jvmti, Object};
 use instrument_control::answer::{Class, ClassDetails, Classes, Field, Loader, Method, OneClass};
 use instrument_names::nearest::did_you_mean;

@@ -1,6 +1,6 @@
 //! A dump of the heap as it is now: see [`crate::heap_dump`].
 
-use super::answer::Asked;
+use super::server::Asked;
 use crate::heap_dump::{self, Biographies, Garbage, Tracked};
 use instrument_control::answer::HeapDump;
 use std::path::Path;

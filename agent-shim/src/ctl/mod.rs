@@ -2,7 +2,7 @@
 //! process (and root) can use.
 //! The protocol is on the page of [`instrument_control::ctl`].
 
-mod answer;
+pub(crate) mod answer;
 mod classes;
 mod heap_dump;
 mod methods;
@@ -16,16 +16,16 @@ mod snapshot;
 mod threads;
 mod waits;
 
-use crate::armed;
 use crate::jvmti::{AgentThread, Capability, Environment, Jni, Jvmti};
 use crate::options::Requests;
+use crate::recording::armed;
 use crate::talk::{contained, say};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use methods::Methods;
 use place::Place;
-use server::Server;
+use server::{Answering, Server};
 
 /// Who answers during the recording that goes on.
 static OF_RECORDING: Slot = Mutex::new(None);
@@ -34,10 +34,18 @@ static FOR_GOOD: Slot = Mutex::new(None);
 /// Found once: they are the same for every recording.
 static METHODS: OnceLock<Methods> = OnceLock::new();
 
+/// What answers requests.
+static ANSWERING: OnceLock<Answering> = OnceLock::new();
+
 type Slot = Mutex<Option<Arc<Server>>>;
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Option<Arc<Server>>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on this answers requests.
+pub(crate) fn answer_with(answering: Answering) {
+    let _ = ANSWERING.set(answering);
 }
 
 /// Asks for what answers need and costs the program nothing. What the virtual machine does not grant is missing from answers.
@@ -91,9 +99,10 @@ fn start_server(jvmti: Jvmti<'_>, jni: Jni<'_>, wanted: &Requests, slot: &Slot, 
                 METHODS.get_or_init(|| found)
             }
         };
+        let answering = *ANSWERING.get().ok_or("the agent was not called")?;
         let thread = methods.thread(jni).ok_or("there is no thread for it")?;
         let is_for_good = std::ptr::eq(slot, &FOR_GOOD);
-        *lock(slot) = Some(Arc::new(Server::new(place, methods, is_for_good)));
+        *lock(slot) = Some(Arc::new(Server::new(place, methods, answering, is_for_good)));
         jvmti.run_agent_thread(&thread, main).map_err(|error| error.to_string())
     };
     if let Err::<(), String>(reason) = begin() {

@@ -1,6 +1,7 @@
 //! Single objects, by their ids.
 
-use super::answer::{Asked, reason};
+use super::answer::reason;
+use super::server::Asked;
 use crate::heap;
 use crate::heap_dump::{Biographies, Tracked};
 use instrument_control::answer::{Made, ObjectDetails};

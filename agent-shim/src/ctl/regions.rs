@@ -1,8 +1,8 @@
 //! Which code regions are timed from now on: `region`.
 
-use super::answer::Asked;
-use crate::retransform::{loaded, retransform_all};
-use crate::sessions;
+use super::server::Asked;
+use crate::classes::retransform::{loaded, retransform_all};
+use crate::recording::sessions;
 use instrument_control::answer::Timed;
 use instrument_rewriter::region::Region;
 use std::time::Instant;

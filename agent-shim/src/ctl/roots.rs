@@ -1,9 +1,12 @@
 //! More roots, or fewer, while the recording goes on: `root` and `remove`.
 
-use super::answer::Asked;
-use crate::recorder::Action;
-use crate::subgraph::{self, Subgraph};
-use crate::{AGENT, Agent, Live, sessions};
+use super::server::Asked;
+use crate::classes::subgraph::{Subgraph, change};
+use crate::recording::agent::AGENT;
+use crate::recording::agent::Agent;
+use crate::recording::agent::Live;
+use crate::recording::recorder::Action;
+use crate::recording::sessions;
 use instrument_control::answer::Rooted;
 use instrument_control::keys;
 use std::time::Duration;
@@ -14,7 +17,7 @@ impl<'a> Asked<'a> {
         let _one_at_a_time = sessions::changing();
         let (agent, live, subgraph) = self.followed()?;
         let patterns = agent.hook.add_roots(methods)?;
-        let done = subgraph::add(agent, live, subgraph, (self.jvmti, self.jni), patterns.clone());
+        let done = change::add(agent, live, subgraph, (self.jvmti, self.jni), patterns.clone());
         let ids = agent.hook.ids_of(&patterns);
         live.recorder.selection_change(self.jni, Action::AddRoots, &ids, methods);
         let mut unmatched = agent.hook.unfitted();
@@ -29,7 +32,7 @@ impl<'a> Asked<'a> {
         let removed = agent.hook.remove_roots(methods)?;
         live.recorder.selection_change(self.jni, Action::RemoveRoots, &removed.ids, methods);
         live.recorder.remove_roots(self.jni, &removed.ids);
-        let done = subgraph::remove(agent, live, subgraph, (self.jvmti, self.jni), &removed.places);
+        let done = change::remove(agent, live, subgraph, (self.jvmti, self.jni), &removed.places);
         // A class that was on its way may have told of them once more.
         live.recorder.remove_roots(self.jni, &removed.ids);
         Ok(rooted(agent, subgraph, done.restored, Vec::new(), done.time))

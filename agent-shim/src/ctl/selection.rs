@@ -1,8 +1,8 @@
 //! Which methods are recorded from now on: `exclude` and `include`.
 
-use super::answer::Asked;
-use crate::recorder::Action;
-use crate::retransform::{loaded, retransform_all};
+use super::server::Asked;
+use crate::classes::retransform::{loaded, retransform_all};
+use crate::recording::recorder::Action;
 use instrument_control::answer::Selected;
 use instrument_names::pattern::Pattern;
 use std::time::Instant;

@@ -1,11 +1,11 @@
 //! The thread that answers: one connection after the other, one request each. Whoever is slow, or sends too much, is left alone.
 
-use super::answer::Asked;
 use super::methods::Methods;
 use super::place::Place;
 use crate::jvmti::{Jni, Jvmti};
+use crate::recording::agent::AGENT;
+use crate::recording::agent::Agent;
 use crate::talk::contained;
-use crate::{AGENT, Agent};
 use instrument_control::answer::{Answer, answer_line};
 use instrument_control::ctl::{MAX_REQUEST, REQUEST_TIMEOUT, Request};
 use instrument_control::peer::Peer;
@@ -21,10 +21,24 @@ const TO_WRITE: Duration = Duration::from_secs(20);
 /// Time that the end of the process waits for an answer.
 const AT_END: Duration = Duration::from_secs(2);
 
+/// A request that is being answered, within one frame of local references.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(super) jvmti: Jvmti<'a>,
+    pub(super) jni: Jni<'a>,
+    /// The recording that goes on; none: the program is armed, and nothing is recorded.
+    pub(super) agent: Option<&'a Agent>,
+    pub(super) methods: &'a Methods,
+}
+
+/// What answers a request: it knows recordings, and they know whoever serves.
+pub(crate) type Answering = fn(Asked<'_>, Request) -> Result<Answer, String>;
+
 /// What lasts as long as a recording, or as long as the program.
 pub(super) struct Server {
     place: Place,
     methods: &'static Methods,
+    answering: Answering,
     /// Recordings come and go meanwhile.
     is_for_good: bool,
     /// The address of the recording that the thread which answers is left out of; 0: of none.
@@ -35,10 +49,16 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(place: Place, methods: &'static Methods, is_for_good: bool) -> Server {
+    pub(super) fn new(
+        place: Place,
+        methods: &'static Methods,
+        answering: Answering,
+        is_for_good: bool,
+    ) -> Server {
         Server {
             place,
             methods,
+            answering,
             is_for_good,
             left_out_of: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
@@ -100,7 +120,7 @@ impl Server {
         let ends = request == Request::Stop {};
         let begins = matches!(request, Request::Start { .. });
         let asked = |jni| Asked { jvmti, jni, agent, methods: self.methods };
-        let answer = jni.in_frame(|| asked(jni).answer(request)).ok_or("no memory")?;
+        let answer = jni.in_frame(|| (self.answering)(asked(jni), request)).ok_or("no memory")?;
         if begins && answer.is_ok() {
             self.left_out_of.store(AGENT.get().map_or(0, address), SeqCst);
         }

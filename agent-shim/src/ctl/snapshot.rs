@@ -3,7 +3,8 @@
 //! Threads write to the file all the time. It is copied while the virtual machine lets no Java code run, so the copy is as the profile
 //! of a process that was killed then, which readers accept at any moment. It is written beside its place and renamed.
 
-use super::answer::{Asked, reason};
+use super::answer::reason;
+use super::server::Asked;
 use instrument_control::answer::Copied;
 use instrument_names::snapshot::of_reset;
 use std::fs::{self, File, OpenOptions};

@@ -1,6 +1,7 @@
 //! Threads: what they are, what they do, and which monitors they have and want.
 
-use super::answer::{Asked, java_name, reason};
+use super::answer::{java_name, reason};
+use super::server::Asked;
 use super::waits::{BLOCKED, IN_OBJECT_WAIT};
 use crate::jvmti::{Frame, MethodId, Object, Stack};
 use instrument_control::answer::{self, Monitor, Monitors, Thread, Threads};

@@ -1,7 +1,7 @@
 //! What threads wait for. Where the virtual machine does not say, since it was not asked to at its start, that is looked for on their stacks: who
 //! waits for a monitor has it in one of the topmost frames, and the monitor knows who waits for it.
 
-use super::answer::Asked;
+use super::server::Asked;
 use crate::jvmti::heap::{HeapVisitor, Link, Next, PrimitiveType, Root, Target};
 use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError, Object, Stack};
 use std::time::{Duration, Instant};

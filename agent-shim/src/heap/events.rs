@@ -1,9 +1,9 @@
 //! What the virtual machine tells of objects and collections.
 
 use super::{Writer, heap};
-use crate::clock;
 use crate::heap_dump;
 use crate::jvmti::{Jni, Object, Value};
+use crate::recording::clock;
 use crate::talk::contained;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering::Relaxed;

@@ -12,7 +12,7 @@
 
 use super::share;
 use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError, Object, StaticMethod, Value};
-use crate::recorder;
+use crate::recording::recorder;
 use crate::talk::contained;
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -75,7 +75,7 @@ pub(super) unsafe extern "system" fn sampled_object_alloc(
         return;
     };
     // A native thread that attaches itself has no Thread object until that is allocated, which is what is reported here.
-    if thread.is_null() || object.is_null() || crate::is_loading() || INSIDE.replace(true) {
+    if thread.is_null() || object.is_null() || crate::classes::in_hook::is_loading() || INSIDE.replace(true) {
         return;
     }
     if recorder::has_stack() {

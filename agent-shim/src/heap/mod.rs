@@ -31,13 +31,13 @@ mod natives;
 mod records;
 mod share;
 
-use crate::environments;
+use crate::events::environments;
 use crate::jvmti::{
     Callbacks, Capability, Environment, Event, Global, Jni, Jvmti, JvmtiError, NativeMethod, StaticMethod,
     Value,
 };
 use crate::options;
-use crate::recorder;
+use crate::recording::recorder;
 use crate::talk::say;
 pub(crate) use classes::Classes;
 pub(crate) use coverage::Coverage;

@@ -1,8 +1,8 @@
 //! The native methods of `HeapAgent`. Class and environment are arguments that none has use for.
 
 use super::{COLLECTIONS, KNOWN, NO_ROOM, OBJECTS, WANTS_COLLECTIONS, WANTS_OBJECTS, Writer, heap};
-use crate::clock;
 use crate::jvmti::{Jni, Object};
+use crate::recording::clock;
 use crate::talk::contained;
 use std::ffi::c_void;
 use std::sync::PoisonError;

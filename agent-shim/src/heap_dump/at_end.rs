@@ -4,8 +4,8 @@
 //! collection then waits for ever. Nothing tells which collector there is, but the names of its threads, while they run.
 
 use super::{Biographies, Garbage, Tracked, write};
+use crate::classes::load_hook::LoadHook;
 use crate::jvmti::Jni;
-use crate::load_hook::LoadHook;
 use crate::talk::say;
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! What the heap profiler knows of objects, where it gives each of them a number (`heap=objects`).
 
 use super::{MethodName, Tracked};
+use crate::classes::load_hook::LoadHook;
 use crate::heap;
 use crate::jvmti::{Jni, Jvmti, StaticMethod, Value};
-use crate::load_hook::LoadHook;
 
 /// The heap profiler's objects and contexts.
 pub(crate) struct Biographies<'h> {

@@ -3,7 +3,7 @@
 
 use super::super::timers::FLAG_TAKEN;
 use crate::jvmti::{Global, Jni};
-use crate::recorder::Recorder;
+use crate::recording::recorder::Recorder;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 

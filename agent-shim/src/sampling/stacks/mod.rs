@@ -21,7 +21,7 @@ pub(super) use walk::take;
 
 use super::{code, timers};
 use crate::jvmti::{Callbacks, Environment, Event, Jni, Jvmti, Object};
-use crate::recorder::Recorder;
+use crate::recording::recorder::Recorder;
 use crate::talk::contained;
 use file::Sum;
 use instrument_control::word::{SampleEvent, SampledEvent};

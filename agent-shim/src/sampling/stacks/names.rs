@@ -1,7 +1,7 @@
 //! Methods of stacks, by the ids that they get in the profile.
 
+use crate::classes::method_ids::FIRST;
 use crate::jvmti::{Jni, Jvmti, MethodId};
-use crate::method_ids::FIRST;
 use instrument_names::id_map::{IdMap, MethodInfo, gz};
 use instrument_rewriter::filter::Filter;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Roots that run already: calls of them that are open when a recording begins.
 //!
 //! Their code is that from before, without probes, and they run out in it. The recorder is told where they are on the stacks, so that what they
-//! call is recorded beneath them (`Running.java`). It asks for each such call whether they are there still ([`crate::place_on_stack`]).
+//! call is recorded beneath them (`Running.java`). It asks for each such call whether they are there still ([`crate::recording::place_on_stack`]).
 //!
 //! Mostly only code that was replaced while it ran counts: the virtual machine takes it for a method of its own, and nothing new begins with it.
 //! A call that began in new code has told the recorder itself.
@@ -14,9 +14,10 @@
 //! Virtual threads are not looked at: the virtual machine lists platform threads only.
 
 use crate::jvmti::{Jni, Jvmti, MethodId, Named, Stack};
-use crate::recorder::OpenCall;
+use crate::recording::agent::Agent;
+use crate::recording::agent::Live;
+use crate::recording::recorder::OpenCall;
 use crate::talk::say;
-use crate::{Agent, Live};
 use std::collections::{HashMap, HashSet};
 
 /// The frames of a stack that are asked for at first. There is room for so many of each thread, so it is not more.

@@ -1,9 +1,10 @@
 //! `--probes` in the virtual machine: which classes find the class whose method is called.
 
-use crate::class_rules::Origin;
+use crate::classes::in_hook::INSIDE;
+use crate::classes::load_hook::OwnProbes;
+use crate::classes::rules::Origin;
 use crate::jvmti::{Jni, Jvmti, Object};
-use crate::load_hook::OwnProbes;
-use crate::{INSIDE, Live};
+use crate::recording::agent::Live;
 
 /// A class on its way through the load hook.
 #[derive(Clone, Copy)]

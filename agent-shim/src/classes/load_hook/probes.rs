@@ -3,7 +3,7 @@
 //! What is above a class is known from two sources: the classes that were seen as they loaded, and what the command line has found on the
 //! class path and in the JDK. Where neither tells, or two loaders have different classes of one name, it is not known, and the place is left.
 
-use crate::class_rules::Origin;
+use crate::classes::rules::Origin;
 use crate::talk::say;
 use instrument_control::probes::Prepared;
 use instrument_control::run::RuleOutcome;

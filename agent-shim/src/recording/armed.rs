@@ -10,8 +10,8 @@
 //!
 //! No event is turned on meanwhile but those of the start and the end of the virtual machine.
 
-use crate::clock::Pair;
 use crate::options::Requests;
+use crate::recording::clock::Pair;
 use std::sync::OnceLock;
 
 /// What a program was armed with.

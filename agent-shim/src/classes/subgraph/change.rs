@@ -1,8 +1,10 @@
 //! Roots that are added and removed while the recording goes on: one retransformation for each request, and then the waves go on from there.
 
-use super::{Subgraph, follow_running, learn_entered, lock, rewrite_changed};
+use super::waves::{follow_running, learn_entered, rewrite_changed};
+use super::{Subgraph, lock};
 use crate::jvmti::{Jni, Jvmti};
-use crate::{Agent, Live};
+use crate::recording::agent::Agent;
+use crate::recording::agent::Live;
 use instrument_names::pattern::MethodQuery;
 use std::collections::HashSet;
 use std::time::Duration;

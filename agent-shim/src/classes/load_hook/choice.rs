@@ -1,7 +1,7 @@
 //! Which classes are looked at, and why the others are not.
 
 use super::{LoadHook, fixed::MACHINE_CLASSES, write};
-use crate::class_rules::{self, Origin};
+use crate::classes::rules::{self, Origin};
 use crate::heap;
 use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::filter::{ClassVerdict, Filter};
@@ -36,10 +36,10 @@ fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<Reason> {
     if instrument_names::jdk::is_generated(class) {
         Some(Reason::Generated)
     } else if origin == Origin::Jdk
-        && (library::jdk::is_needed_by_probes(class) || class_rules::runs_virtual_threads(class))
+        && (library::jdk::is_needed_by_probes(class) || rules::runs_virtual_threads(class))
     {
         Some(Reason::NeededByProbes)
-    } else if class_rules::is_launcher(class) && !filter.has_includes() {
+    } else if rules::is_launcher(class) && !filter.has_includes() {
         Some(Reason::ArchiveLauncher)
     } else {
         None

@@ -1,20 +1,27 @@
 //! A recording is about to begin: everything that can be done, and refused, before the virtual machine is initialised. Or the program is
 //! armed, for recordings that begin later.
 
-use crate::armed::{self, Armed};
-use crate::beginning::Beginning;
-use crate::callbacks::CALLBACKS;
-use crate::class_rules;
-use crate::clock::{self, Pair};
-use crate::early::{self, Early};
+use crate::classes::early::{self, Early};
+use crate::classes::load_hook::LoadHook;
+use crate::classes::native_methods;
+use crate::classes::rules;
+use crate::classes::runtime_classes;
+use crate::classes::unrewritten;
+#[cfg(target_os = "linux")]
+use crate::ctl;
+use crate::events::environments;
+use crate::heap;
 use crate::heap_dump::AtEnd;
 use crate::jvmti::{Capability, Event, Jni, Jvmti, JvmtiError};
-use crate::load_hook::LoadHook;
 use crate::options::{self, Options, Requests};
+use crate::recording::agent::AGENT;
+use crate::recording::agent::Agent;
+use crate::recording::armed::{self, Armed};
+use crate::recording::beginning::Beginning;
+use crate::recording::clock::{self, Pair};
+use crate::recording::sessions;
+use crate::sampling;
 use crate::talk::say;
-use crate::{AGENT, Agent, environments, heap, native_methods, runtime_classes, sessions, unrewritten};
-#[cfg(target_os = "linux")]
-use crate::{ctl, sampling};
 use instrument_control::word::Clock;
 use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::program;
@@ -108,7 +115,7 @@ pub(crate) fn start(
     let (threads, ctl, limits) = (options.threads, options.ctl.clone(), options.limits);
     let wants_early = options.early;
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
-    class_rules::set_version(jvmti.feature_version());
+    rules::set_version(jvmti.feature_version());
     let mut heap = options.heap.take();
     #[cfg(target_os = "linux")]
     let stacks = options.samples.map(|(rate, sampled)| sampling::stacks::Wanted {
@@ -148,7 +155,6 @@ pub(crate) fn start(
     }
     let hook_up = || {
         jvmti.add_capabilities(capabilities)?;
-        jvmti.set_callbacks(&CALLBACKS)?;
         if early_events {
             jvmti.enable(Event::VmStart)?;
             jvmti.enable(Event::ClassFileLoadHook)?;
@@ -175,7 +181,6 @@ fn arm(jvmti: Jvmti<'static>, told: String, options: &Options) -> Result<(), Str
     #[cfg(target_os = "linux")]
     ctl::prepare(jvmti);
     armed::set(Armed { options: told, ctl: options.ctl.clone(), clock: clock(options.clock) });
-    jvmti.set_callbacks(&CALLBACKS).map_err(refused)?;
     jvmti.enable(Event::VmInit).map_err(refused)?;
     jvmti.enable(Event::VmDeath).map_err(refused)
 }

@@ -1,4 +1,4 @@
-//! What the thread beside a recording that came into a program which runs has to attend to ([`attended`](crate::attended)).
+//! What the thread beside a recording that came into a program which runs has to attend to ([`attended`](crate::recording::attended)).
 
 use crate::jvmti::{Global, Jni, Jvmti, Object};
 use std::collections::BTreeSet;

@@ -8,9 +8,10 @@
 //!
 //! A class that another agent redefines gets the wrappers that it has.
 
+use crate::classes::load_event::Loading;
+use crate::events::environments;
 use crate::jvmti::{Callbacks, Capability, Event, Jvmti, JvmtiError, Object};
-use crate::load_event::Loading;
-use crate::{AGENT, environments};
+use crate::recording::agent::AGENT;
 use instrument_rewriter::rewrite::natives;
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};

@@ -3,11 +3,15 @@
 //! That makes the virtual machine stand still: how long, depends on how many classes are loaded, and hardly on how many are sent. So there
 //! are few large batches.
 
-use crate::class_rules::Origin;
+use crate::classes::rules::Origin;
+use crate::classes::unrewritten;
 use crate::jvmti::{Global, Jni, Jvmti, JvmtiError, Object};
+use crate::recording::agent::Agent;
+use crate::recording::agent::Live;
+use crate::recording::attendance;
 use crate::talk::say;
-use crate::{Agent, Live, attendance, unrewritten};
 use instrument_control::answer::Standstill;
+use instrument_rewriter::reason::Reason;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -61,7 +65,9 @@ pub(crate) fn retransform(
                 && jvmti.is_modifiable(&class)
             {
                 if by_agent && origin == Origin::Program {
-                    unrewritten::brought_by_an_agent(agent, name.as_bytes());
+                    unrewritten::brought_by_an_agent(
+                        agent.hook.left_unreachable(name.as_bytes(), Reason::BeforeAgent),
+                    );
                 } else if longest.is_some() && !is_taken_now(jvmti, &class, &name) {
                     stood.later += 1;
                 } else {

@@ -1,6 +1,6 @@
 //! Whether a call that began before the recording is open still: the recorder asks when it may be over.
 
-use crate::environments;
+use crate::events::environments;
 use crate::jvmti::{Environment, Jni, Jvmti, MethodId};
 use crate::talk::contained;
 use std::ffi::{c_int, c_void};

@@ -8,16 +8,16 @@ mod regions;
 mod roots;
 mod unmatched;
 
-use crate::children;
-use crate::class_rules::{self, Origin};
+use crate::classes::account::Report;
+use crate::classes::method_ids::MethodIds;
+use crate::classes::rules::{self, Origin};
+use crate::classes::subgraph::Subgraph;
+use crate::classes::unrewritten;
 use crate::heap;
-use crate::method_ids::MethodIds;
 use crate::options::{self, Options};
-use crate::recorder::News;
-use crate::report::Report;
-use crate::subgraph::Subgraph;
+use crate::recording::children;
+use crate::recording::recorder::News;
 use crate::talk::say;
-use crate::unrewritten;
 use changes::Changes;
 use choice::OwnByName;
 pub(crate) use fixed::MACHINE_CLASSES;
@@ -224,7 +224,7 @@ impl LoadHook {
         let (classes, ns) = (self.looked_at.load(Relaxed), self.ns.load(Relaxed));
         let mut text = format!("rewriting.classes={classes}\nrewriting.ns={ns}\n");
         if self.launcher_left.load(Relaxed) {
-            text += &format!("rewriting.left={}\n", class_rules::LAUNCHER);
+            text += &format!("rewriting.left={}\n", rules::LAUNCHER);
         }
         text
     }

@@ -10,7 +10,7 @@
 use crate::jvmti::{
     Callbacks, Capability, Event, Field, Jni, Jvmti, NativeMethod, Object, StaticMethod, Value,
 };
-use crate::recorder;
+use crate::recording::recorder;
 use crate::talk::{contained, say};
 use instrument_control::word::Owners;
 use std::cell::Cell;
@@ -357,7 +357,7 @@ unsafe fn hear(
     told: impl FnOnce(&Monitors, Jvmti<'_>, Jni<'_>),
 ) {
     let Some(monitors) = MONITORS.get() else { return };
-    if jni.is_null() || crate::is_loading() || INSIDE.replace(true) {
+    if jni.is_null() || crate::classes::in_hook::is_loading() || INSIDE.replace(true) {
         return;
     }
     if recorder::has_stack() {

@@ -1,8 +1,9 @@
 //! The bytes of a class in the event `ClassFileLoadHook`, and the new ones that the virtual machine gets.
 
+use crate::classes::in_hook::INSIDE;
+use crate::classes::load_hook;
 use crate::jvmti::{Jni, Jvmti, Object};
 use crate::talk::contained;
-use crate::{INSIDE, load_hook};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// What `ClassFileLoadHook` is called with, but for what nobody asks.

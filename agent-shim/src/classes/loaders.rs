@@ -6,7 +6,7 @@
 //! 3. A loader that refuses (it has a list of what may be seen of `java.lang`) keeps its classes as they are.
 
 use crate::jvmti::{Answer, Global, Jni, Jvmti, Method, Object, StaticMethod, Weak};
-use crate::recorder::has_stack;
+use crate::recording::recorder::has_stack;
 use instrument_rewriter::reason::Reason;
 use instrument_rewriter::transform::boot_probes;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, PROFILER_RUNTIME, Reach};

@@ -1,22 +1,33 @@
 //! The virtual machine is initialised: recording begins.
 
-use crate::beginning::Beginning;
-use crate::class_loaders::{ClassLoaders, Unreachable};
-use crate::class_rules::Origin;
-use crate::jvmti::{Event, Jni, Jvmti, Object};
-use crate::other_agents::OtherAgents;
-use crate::recorder::{Recorder, has_stack};
-use crate::retransform::{retransform, send_again};
-use crate::running::Open;
-use crate::sessions::{self, LIVE};
-use crate::talk::{say, say_once};
-use crate::{
-    Agent, INSIDE, Live, attended, heap, load_hook, mappings, monitors, native_methods, place_on_stack,
-    subgraph, unrewritten,
-};
+use crate::classes::in_hook::INSIDE;
+use crate::classes::load_hook;
+use crate::classes::loaders::{ClassLoaders, Unreachable};
+use crate::classes::native_methods;
+use crate::classes::other_agents::OtherAgents;
+use crate::classes::retransform::{retransform, send_again};
+use crate::classes::rules::Origin;
+use crate::classes::subgraph::waves;
+use crate::classes::unrewritten;
 #[cfg(target_os = "linux")]
-use crate::{ctl, environments, sampling};
+use crate::ctl;
+use crate::events::environments;
+use crate::events::monitors;
+use crate::heap;
+use crate::jvmti::{Event, Jni, Jvmti, Object};
+use crate::recording::agent::Agent;
+use crate::recording::agent::Live;
+use crate::recording::attended;
+use crate::recording::beginning::Beginning;
+use crate::recording::mappings;
+use crate::recording::place_on_stack;
+use crate::recording::recorder::{Recorder, has_stack};
+use crate::recording::running::Open;
+use crate::recording::sessions::{self, LIVE};
+use crate::sampling;
+use crate::talk::{say, say_once};
 use instrument_control::answer::Standstill;
+use instrument_rewriter::reason::Reason;
 use instrument_rewriter::transform::hooks::Reach;
 use std::fs::File;
 
@@ -122,7 +133,7 @@ pub(crate) fn go_live(
     }
     let mut stood = Standstill::default();
     match agent.hook.subgraph() {
-        Some(subgraph) => subgraph::begin(agent, subgraph, jvmti, jni),
+        Some(subgraph) => waves::begin(agent, subgraph, jvmti, jni),
         None => {
             let open = attached.then(|| Open::look(agent, jvmti, jni));
             stood = retransform(agent, jvmti, jni, attached.then_some(agent.limits.max_pause))?;
@@ -194,7 +205,7 @@ impl Live {
         let asked = origin == Origin::Jdk || agent.hook.has_includes() || domain.is_null() || !has_stack();
         let is_left = !asked && self.other_agents.as_ref().is_some_and(|others| others.have(jni, domain));
         if is_left {
-            unrewritten::of_an_agent(agent, name);
+            unrewritten::of_an_agent(agent.hook.left_unreachable(name, Reason::OfAgent));
         }
         is_left
     }

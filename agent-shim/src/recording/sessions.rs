@@ -1,5 +1,5 @@
-//! One recording after another in the same virtual machine: the agent comes with [`Agent_OnAttach`](crate::Agent_OnAttach), or a request to
-//! an [armed](crate::armed) program, [`stop`] takes everything back, and the next one may have other options.
+//! One recording after another in the same virtual machine: the agent comes with [`Agent_OnAttach`](crate::exports::Agent_OnAttach), or a request to
+//! an [armed](crate::recording::armed) program, [`stop`] takes everything back, and the next one may have other options.
 //!
 //! [`stop`] does, in this order:
 //!
@@ -11,53 +11,26 @@
 //!
 //! What stays is small: the library, the runtime's classes, one environment, and of each recording its filter.
 
-use crate::in_hook::InHook;
+use crate::classes::in_hook::InHook;
+use crate::classes::retransform::send;
+use crate::classes::subgraph::waves;
+use crate::classes::unrewritten;
+use crate::heap;
+use crate::heap_dump;
 use crate::jvmti::{Event, Global, Jni, Jvmti, Object};
 use crate::options::Options;
-use crate::retransform::send;
+use crate::recording::agent::Live;
+use crate::recording::agent::{Agent, Current};
+use crate::recording::attendance;
 use crate::talk::say;
-use crate::{Agent, Live, attendance, heap, heap_dump, subgraph, unrewritten};
 use instrument_control::answer::Standstill;
 use instrument_control::keys;
 use std::collections::{HashMap, HashSet};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest time that classes which are being rewritten are waited for.
 const TO_LEAVE: Duration = Duration::from_secs(10);
-
-/// The recording that goes on, if one does.
-pub(crate) struct Current(AtomicPtr<Agent>);
-
-impl Current {
-    pub(crate) const fn none() -> Current {
-        Current(AtomicPtr::new(null_mut()))
-    }
-
-    pub(crate) fn get(&self) -> Option<&'static Agent> {
-        // SAFETY: null, or what `set` has leaked: nobody frees it.
-        unsafe { self.0.load(SeqCst).as_ref() }
-    }
-
-    /// False: there is one already.
-    pub(crate) fn set(&self, agent: Agent) -> bool {
-        let agent = Box::into_raw(Box::new(agent));
-        let done = self.0.compare_exchange(null_mut(), agent, SeqCst, SeqCst).is_ok();
-        if !done {
-            // SAFETY: it came from a box, and nobody else has seen it.
-            drop(unsafe { Box::from_raw(agent) });
-        }
-        done
-    }
-
-    /// Ends it. Whoever has it may go on to use it.
-    fn take(&self) -> Option<&'static Agent> {
-        // SAFETY: as of `get`.
-        unsafe { self.0.swap(null_mut(), SeqCst).as_ref() }
-    }
-}
 
 /// Held by whoever begins a recording, or ends it before the virtual machine does.
 pub(crate) fn changing() -> MutexGuard<'static, ()> {
@@ -176,7 +149,7 @@ pub(crate) fn stop(jvmti: Jvmti<'_>, jni: Jni<'_>, current: &Current) -> Option<
     removed.time = start.elapsed();
     let _ = jvmti.disable(Event::ClassFileLoadHook);
     if agent.threads.is_some() {
-        crate::monitors::stop(jni);
+        crate::events::monitors::stop(jni);
     }
     if let Some(live) = LIVE.get() {
         finish(agent, live, jni, false);
@@ -257,7 +230,7 @@ pub(crate) fn finish(agent: &Agent, live: &Live, jni: Jni<'_>, at_death: bool) {
     };
     if let Some(subgraph) = agent.hook.subgraph() {
         subgraph.end();
-        subgraph::learn_entered(agent, live, subgraph, jni);
+        waves::learn_entered(agent, live, subgraph, jni);
         properties += &subgraph.properties();
     }
     live.recorder.finish(jni, &agent.hook.missed(), &properties);

@@ -1,17 +1,24 @@
 //! What the virtual machine calls (JVMTI, Event Index). Nothing of it may unwind into the virtual machine.
 
-use crate::beginning::Beginning;
-use crate::early::Rewritten;
-use crate::in_hook::InHook;
-use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
-use crate::live::go_live;
-use crate::load_event::Loading;
-use crate::own_probes::Loaded;
-use crate::sessions::finish;
-use crate::talk::{contained, say};
-use crate::{AGENT, armed, attendance, children, retransform, runtime_classes, unrewritten};
+use crate::classes::early::Rewritten;
+use crate::classes::hidden;
+use crate::classes::in_hook::InHook;
+use crate::classes::load_event::Loading;
+use crate::classes::own_probes::Loaded;
+use crate::classes::retransform;
+use crate::classes::runtime_classes;
 #[cfg(target_os = "linux")]
-use crate::{ctl, sampling};
+use crate::ctl;
+use crate::jvmti::{Callbacks, Jni, Jvmti, Object};
+use crate::recording::agent::AGENT;
+use crate::recording::armed;
+use crate::recording::attendance;
+use crate::recording::beginning::Beginning;
+use crate::recording::children;
+use crate::recording::live::go_live;
+use crate::recording::sessions::finish;
+use crate::sampling;
+use crate::talk::{contained, say};
 use std::ffi::{c_char, c_int, c_void};
 use std::time::Instant;
 
@@ -97,7 +104,7 @@ unsafe extern "system" fn class_prepare(
         // - `class` is a local reference of this call.
         let (jvmti, jni, class) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(class)) };
         jni.setting_thrown_aside(|| {
-            unrewritten::prepared(jvmti, jni, &class);
+            hidden::prepared(jvmti, jni, &class);
             attendance::prepared(jvmti, jni, &class);
         });
     });

@@ -1,5 +1,6 @@
 //! Which threads are inside the load hook.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -27,4 +28,14 @@ impl Drop for InHook {
     fn drop(&mut self) {
         COUNT.fetch_sub(1, SeqCst);
     }
+}
+
+thread_local! {
+    /// Set while this thread is inside the hook: what it loads there is none of the program's business.
+    pub(crate) static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside the load hook.
+pub(crate) fn is_loading() -> bool {
+    INSIDE.get()
 }

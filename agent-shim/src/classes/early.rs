@@ -10,13 +10,14 @@
 //!
 //! Class data sharing is off with it: the virtual machine refuses what others may have changed.
 
-use crate::class_rules::Origin;
+use crate::classes::load_hook::LoadHook;
+use crate::classes::loaders;
+use crate::classes::rules::Origin;
+use crate::heap;
 use crate::jvmti::{Capability, Global, Jni, Jvmti, Object};
-use crate::load_hook::LoadHook;
-use crate::recorder::News;
-use crate::recorder::Recorder;
+use crate::recording::recorder::News;
+use crate::recording::recorder::Recorder;
 use crate::talk::say;
-use crate::{class_loaders, heap};
 use instrument_rewriter::transform::boot_probes;
 use instrument_rewriter::transform::hooks::{BOOT_PROBES, Reach};
 use std::collections::HashSet;
@@ -109,7 +110,7 @@ impl Early {
     ) -> Rewritten {
         let jdk = match loader.is_null() {
             true => true,
-            false => match class_loaders::is_of_the_jdk_by_name(jvmti, jni, loader) {
+            false => match loaders::is_of_the_jdk_by_name(jvmti, jni, loader) {
                 Some(jdk) => jdk,
                 None => return Rewritten::Left,
             },

@@ -4,12 +4,14 @@
 //!   might have to link them for us, which fails where something optional is missing. They are taken together, at most every 500 ms.
 //! - The recording ends when its time is over, or when whoever asked for it is gone.
 
-use crate::attendance::{APART, Attended, CHANGED, Thread, is_gone, lock};
-use crate::in_hook::InHook;
+use crate::classes::in_hook::InHook;
+use crate::classes::retransform::retransform_all;
 use crate::jvmti::{Environment, Jni, Jvmti};
-use crate::retransform::retransform_all;
+use crate::recording::agent::AGENT;
+use crate::recording::agent::Agent;
+use crate::recording::attendance::{APART, Attended, CHANGED, Thread, is_gone, lock};
+use crate::recording::sessions;
 use crate::talk::{contained, say};
-use crate::{AGENT, Agent, sessions};
 use std::ffi::c_void;
 use std::fs::File;
 use std::sync::PoisonError;

@@ -1,7 +1,7 @@
 //! The Java side of the agent: `instrument.runtime.Agent`, which lies on the boot path.
 
-use crate::clock::{self, Pair};
 use crate::jvmti::{Global, Jni, MethodId, Object, StaticMethod, Value};
+use crate::recording::clock::{self, Pair};
 use std::sync::{Mutex, PoisonError};
 
 /// What Java code has to find of a thread's stack: 80 KiB that HotSpot keeps for native code, 16 of guard pages, 48 to run in.
