@@ -109,16 +109,17 @@ fn of_two_that_attach_at_once_one_wins_and_the_other_is_told() -> Result<()> {
         };
         let both = [start(format!("{round}1.iprof"))?, start(format!("{round}2.iprof"))?];
         let both = both.map(Child::wait_with_output);
-        let (mut won, mut told) = (0, 0);
+        let (mut won, mut told, mut all) = (0, 0, String::new());
         for output in both {
             let output = output?;
             let said = text(&output.stderr);
+            all += &said;
             won += usize::from(output.status.success());
             told += usize::from(
                 said.contains("is recorded already") || said.contains("is loaded already, and records"),
             );
         }
-        assert_eq!((won, told), (1, 1), "{round}");
+        assert_eq!((won, told), (1, 1), "{round}: {all}");
         program.stop()?;
         is_as_before(&mut program, round)?;
     }
