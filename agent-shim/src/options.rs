@@ -4,6 +4,7 @@
 
 use crate::heap::Classes;
 use instrument_control::keys::{self, For, KEYS};
+use instrument_control::latency::Kept;
 use instrument_control::selection;
 use instrument_control::word::{
     self, Burst, Clock, LibraryCalls, Owners, Record, SampleEvent, SampleRate, SampledEvent, Transform,
@@ -64,6 +65,8 @@ pub(crate) struct Options {
     pub(crate) native: bool,
     /// Patterns, one each.
     pub(crate) roots: Vec<String>,
+    /// Whose durations are kept.
+    pub(crate) latency: Vec<Kept>,
     /// Only what the roots can call is rewritten.
     pub(crate) subgraph: bool,
     pub(crate) regions: Vec<Region>,
@@ -129,6 +132,7 @@ impl Options {
         let (mut threads, mut owners) = (false, Owners::On);
         let (mut armed, mut early, mut heap_all, mut subgraph) = (false, false, false, false);
         let mut native = false;
+        let mut latency: Vec<Kept> = Vec::new();
         let mut limits = Limits { max_pause: MAX_PAUSE, lasts: None, is_tied: false };
         let (mut heap_holders, mut sample_rate, mut sample_event) = (None, None, None);
         let (mut library_calls, mut record) = (LibraryCalls::None, Record::Tree);
@@ -149,6 +153,9 @@ impl Options {
                 keys::NO_REWRITE => untouched.push(value.to_owned()),
                 keys::TRANSFORM => transforms = Some(parse_transforms(value)?),
                 keys::ROOT => roots.extend(parse_roots(value)?),
+                keys::LATENCY => {
+                    latency.extend(Kept::list(value).map_err(|error| format!("{key}={value}: {error}"))?);
+                }
                 keys::REGION => {
                     let region = Region::parse(value).map_err(|error| format!("region={value}: {error}"))?;
                     if let Some(clash) = regions.iter().find_map(|other| region.clash(other)) {
@@ -333,6 +340,8 @@ impl Options {
                 );
             }
         }
+        Kept::check(&latency, record, transforms.method_events)
+            .map_err(|error| format!("{}: {error}", keys::LATENCY))?;
         if let Some(pattern) = untouched.iter().find(|pattern| pattern.contains(['#', '('])) {
             return Err(format!("no-rewrite={pattern}: it names a method, and whole classes are left"));
         }
@@ -359,6 +368,7 @@ impl Options {
             early,
             heap,
             roots,
+            latency,
             subgraph,
             regions,
             selection,
@@ -567,6 +577,8 @@ mod tests {
             ("heap=counts,heap-exclude=a..b", "bad pattern `a..b`"),
             ("heap=counts,transform=allocation", "heap sees what transform=allocation sees"),
             ("root=a..b", "root=a..b: "),
+            ("latency=a..b", "latency=a..b: "),
+            ("latency=A#b,record=trace", "a trace has the times of every call already"),
             ("region=Foo", "region=Foo: "),
             ("region=Foo:1,region=Foo:1", "Foo:1 is given twice"),
             (r"out=a\b", "a backslash"),

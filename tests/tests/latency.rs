@@ -26,6 +26,24 @@ fn all(row: &Value, key: &str) -> u64 {
     ["returned", "failed"].iter().filter_map(|end| row[end][key].as_u64()).sum()
 }
 
+/// The figures of a method in a table. What too few calls cannot say is no number.
+fn row(table: &str, name: &str) -> Result<Vec<f64>> {
+    let line = table.lines().find(|line| line.starts_with(&format!("{name}(")));
+    let (_, figures) =
+        line.with_context(|| format!("no {name}: {table}"))?.split_once(')').context("a name")?;
+    Ok(figures.split(',').skip(1).map(|figure| figure.parse().unwrap_or(f64::NAN)).collect())
+}
+
+/// Whether percentiles are those that the program has measured.
+fn agree(found: &[f64], expected: &[f64]) -> Result<()> {
+    for (rank, (ns, own)) in found.iter().zip(expected).enumerate() {
+        // What the program measures has the call itself as well, and in the tail a wait for a processor between the two.
+        let least = if rank < 2 { 0.98 } else { 0.0 };
+        ensure!((least..1.006).contains(&(ns / own)), "{found:?} for {expected:?}");
+    }
+    Ok(())
+}
+
 #[test]
 fn percentiles_are_those_that_the_program_measures_itself() -> Result<()> {
     let classes = tempfile::tempdir()?;
@@ -37,23 +55,11 @@ fn percentiles_are_those_that_the_program_measures_itself() -> Result<()> {
         let profile = outcome.profile().next().context("no profile")?;
 
         let table = latency(&profile, &["--csv", "--method", "Slow#order", "--method", "Slow#nested"])?;
-        let row = |name: &str| -> Result<Vec<f64>> {
-            let line = table.lines().find(|line| line.starts_with(&format!("Slow.{name}(")));
-            let (_, figures) =
-                line.with_context(|| format!("no {name}: {table}"))?.split_once(')').context("a name")?;
-            // What too few calls cannot say is empty.
-            Ok(figures.split(',').skip(1).map(|figure| figure.parse().unwrap_or(f64::NAN)).collect())
-        };
-        let order = row("order")?;
+        let order = row(&table, "Slow.order")?;
         assert_eq!((order[0], order[1], order[2]), (3000.0, failed as f64, 0.0), "calls, errors, open");
-        for (rank, (found, expected)) in order[4..].iter().zip(&expected).enumerate() {
-            // What the program measures has the call itself as well, and in the tail a wait for a processor between the two.
-            let least = if rank < 2 { 0.98 } else { 0.0 };
-            let is_right = (least..1.006).contains(&(found / expected));
-            ensure!(is_right, "Java {}: {:?} for {expected:?}", jre.version, &order[4..]);
-        }
+        agree(&order[4..9], &expected).with_context(|| format!("Java {}", jre.version))?;
         // A call within a call is part of it.
-        assert_eq!(row("nested")?[0], 30.0);
+        assert_eq!(row(&table, "Slow.nested")?[0], 30.0);
 
         // Why: below a slow call that waited stands the method that made it wait.
         let text = latency(&profile, &["--method", "Slow#order", "--slowest=10"])?;
@@ -105,10 +111,11 @@ fn what_has_no_answer_is_said() -> Result<()> {
     let path = classes.path().to_str().context("a path")?;
     let outcome = run(&jre::newest()?, &[&option("record=trace")?, "-cp", path, "Slow"])?;
     let profile = outcome.profile().next().context("no profile")?;
+    let itself = format!("--since={}", profile.display());
     for (option, is_in) in [
         ("--percent", "latency"),
         ("--links", "latency"),
-        ("--since=x.iprof", "latency"),
+        (&*itself, "latency"),
         ("--since=x.iprof", "timeline"),
     ] {
         let output = subject::call()?.args([is_in, option]).arg(&profile).output()?;
@@ -137,5 +144,102 @@ fn a_profile_without_a_trace_is_refused_with_the_cure() -> Result<()> {
     let output = subject::call()?.arg("latency").arg(profile).output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(!output.status.success() && said.contains("`instrument run --record trace`"), "{said}");
+    ensure!(said.contains("`instrument run --latency 'Shop#sell'`"), "{said}");
+    Ok(())
+}
+
+/// Where times of a tree come from.
+const TIMINGS: [&str; 3] = ["samples", "auto", "all"];
+
+#[test]
+fn a_tree_has_the_percentiles_of_chosen_methods_whatever_else_is_timed() -> Result<()> {
+    let classes = tempfile::tempdir()?;
+    agent::compile(&["Slow.java"], 8, classes.path())?;
+    let path = classes.path().to_str().context("a path")?;
+    for (jre, timing) in jre::each(&jre::all()?, &TIMINGS) {
+        let options = format!("record=tree,timing={timing},latency=Slow#order:2ms:Slow#nested");
+        let outcome = run(&jre, &[&option(&options)?, "-cp", path, "Slow"])?;
+        let (failed, expected) = own(&outcome)?;
+        let profile = outcome.profile().next().context("no profile")?;
+        let table = latency(&profile, &["--csv"])?;
+        assert_eq!(table.lines().count(), 3, "only what was chosen: {table}");
+        let order = row(&table, "Slow.order")?;
+        assert_eq!((order[0], order[1], order[2], order[3]), (3000.0, failed as f64, 0.0, 0.0), "{timing}");
+        agree(&order[4..9], &expected).with_context(|| format!("Java {}, {timing}", jre.version))?;
+        // Each fiftieth waits longer than that, but for the owner of the lock that was late itself.
+        ensure!(order[9] == 2e6 && (50.0..200.0).contains(&order[10]), "{order:?}");
+        assert_eq!(row(&table, "Slow.nested")?[0], 30.0);
+        let output = subject::call()?.args(["latency", "--slowest"]).arg(&profile).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.code() == Some(2) && said.contains("--record trace"), "{said}");
+    }
+    Ok(())
+}
+
+/// What is known of `Durations`, whose threads end and whose process is halted in a call.
+fn check_durations(profile: &Path) -> Result<()> {
+    let table = latency(profile, &["--csv"])?;
+    let counts = |name: &str| -> Result<[f64; 4]> { Ok(row(&table, name)?[..4].try_into()?) };
+    // Calls, errors, open, ends that were not seen.
+    assert_eq!(counts("Durations.work")?, [3000.0, 600.0, 0.0, 0.0], "{table}");
+    assert_eq!(counts("Durations.nested")?, [40.0, 0.0, 0.0, 0.0], "{table}");
+    assert_eq!(counts("Durations.hold")?, [0.0, 0.0, 1.0, 0.0], "{table}");
+    // When those failed whose super() did is not known.
+    assert_eq!(counts("Durations$Made.<init>")?, [120.0, 0.0, 0.0, 40.0], "{table}");
+    Ok(())
+}
+
+#[test]
+fn every_call_is_in_a_histogram_through_every_door_also_of_threads_that_are_added_up() -> Result<()> {
+    let classes = tempfile::tempdir()?;
+    agent::compile(&["Durations.java"], 8, classes.path())?;
+    let path = classes.path().to_str().context("a path")?;
+    let folder = tempfile::tempdir()?;
+    let rewritten = folder.path().join("rewritten");
+    let patterns = ["Durations#work:1s:Durations#nested", "Durations$Made#<init>,Durations#hold"];
+    let given = patterns.map(|pattern| ["--latency", pattern]).concat();
+    subject::call()?.arg(path).arg("-o").arg(&rewritten).args(&given).run_quietly()?;
+    let rewritten = rewritten.to_str().context("a path")?;
+    for (jre, (timing, kept)) in
+        jre::each(&jre::all()?, &[("samples", 0), ("auto", 3), ("all", 256), ("all", 0)])
+    {
+        let latency = patterns.map(|pattern| format!(",latency={}", pattern.replace(',', ":"))).concat();
+        let options = option(&format!("timing={timing},keep-threads={kept}{latency}"))?;
+        let outcome = run(&jre, &[&options, "-cp", path, "Durations"])?;
+        check_durations(&outcome.profile().next().context("no profile")?)
+            .with_context(|| format!("agent, {timing}"))?;
+        let (timing, kept) =
+            (format!("-Dinstrument.timing={timing}"), format!("-Dinstrument.keep-threads={kept}"));
+        let outcome = run(&jre, &[&timing, &kept, "-cp", rewritten, "Durations"])?;
+        check_durations(&outcome.profile().next().context("no profile")?)
+            .with_context(|| format!("rewritten, {timing}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_keeps_no_durations_is_said() -> Result<()> {
+    let classes = tempfile::tempdir()?;
+    agent::compile(&["Durations.java"], 8, classes.path())?;
+    let path = classes.path().to_str().context("a path")?;
+    let refused = |arguments: &[&str]| -> Result<String> {
+        let mut call = subject::call()?;
+        let output =
+            call.args(["run"]).args(arguments).args(["--", "java", "-cp", path, "Durations"]).output()?;
+        ensure!(output.status.code() == Some(2), "{arguments:?}");
+        Ok(String::from_utf8(output.stderr)?)
+    };
+    for record in ["trace", "counts", "samples"] {
+        let said = refused(&["--latency", "Durations#work", "--record", record])?;
+        ensure!(said.contains("--latency: "), "{said}");
+    }
+    ensure!(refused(&["--latency", "a..b"])?.contains("--latency: bad pattern"));
+    ensure!(refused(&["--latency", "50ms"])?.contains("follows a pattern"));
+    // A method that is not there.
+    let folder = tempfile::tempdir()?;
+    let run = ["run", "--latency", "Durations#gone", "--", "java", "-cp", path, "Durations"];
+    let output = subject::call()?.args(run).current_dir(folder.path()).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(said.contains("--latency") && said.contains("Durations#gone"), "{said}");
     Ok(())
 }

@@ -18,6 +18,8 @@ pub(crate) struct News {
     pub(crate) map: Option<Vec<u8>>,
     /// Ids of root methods.
     pub(crate) roots: Vec<u32>,
+    /// Ids of methods whose durations are kept, with thresholds in ns.
+    pub(crate) kept: Vec<(u32, u64)>,
 }
 
 /// A change of what is recorded, by its number in the profile.
@@ -54,6 +56,7 @@ pub(crate) const CLASS: &str = "instrument/runtime/Agent";
 pub(crate) struct Recorder {
     id_map: StaticMethod,
     roots: StaticMethod,
+    kept: StaticMethod,
     remove_roots: StaticMethod,
     missed: StaticMethod,
     properties: StaticMethod,
@@ -92,6 +95,7 @@ impl Recorder {
         }
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
+        let kept = jni.static_method(CLASS, "kept", "([B)V")?;
         let remove_roots = jni.static_method(CLASS, "removeRoots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
@@ -112,6 +116,7 @@ impl Recorder {
         Some(Recorder {
             id_map,
             roots,
+            kept,
             remove_roots,
             missed,
             properties,
@@ -151,14 +156,21 @@ impl Recorder {
         jni.call_with_bytes(&self.stop, &[]);
     }
 
-    /// Tells what has to be known of a class before it runs. Roots do not wait as the map does: where the stack is nearly full, what
-    /// they do is not recorded.
+    /// Tells what has to be known of a class before it runs. Roots, and methods whose durations are kept, do not wait as the map
+    /// does: where the stack is nearly full, what they do is not recorded.
     pub(crate) fn tell(&self, jni: Jni<'_>, news: News) {
         if let Some(map) = news.map {
             self.id_map(jni, map);
         }
         if !news.roots.is_empty() && has_stack() {
             jni.call_with_bytes(&self.roots, &big_endian(&news.roots));
+        }
+        if !news.kept.is_empty() && has_stack() {
+            let method = |(id, threshold): &(u32, u64)| {
+                id.to_be_bytes().into_iter().chain(threshold.to_be_bytes()).collect::<Vec<u8>>()
+            };
+            let methods: Vec<u8> = news.kept.iter().flat_map(method).collect();
+            jni.call_with_bytes(&self.kept, &methods);
         }
     }
 

@@ -22,6 +22,7 @@ use crate::recording::clock::{self, Pair};
 use crate::recording::sessions;
 use crate::sampling;
 use crate::talk::say;
+use instrument_control::latency::Kept;
 use instrument_control::word::Clock;
 use instrument_control::{RECORDING_JDK, selection};
 use instrument_names::program;
@@ -76,6 +77,10 @@ pub(crate) fn start(
     let mut settings = String::new();
     if !options.roots.is_empty() {
         settings += &format!("roots={}\n", options.roots.join(","));
+    }
+    if !options.latency.is_empty() {
+        let kept: Vec<String> = options.latency.iter().map(Kept::to_string).collect();
+        settings += &format!("latency-of={}\n", kept.join(","));
     }
     settings += &format!("selection={}\n", selection::below(options.selection.clone(), &options.roots));
     for region in &options.regions {

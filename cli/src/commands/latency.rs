@@ -6,12 +6,13 @@ use crate::options::{session, view};
 use anyhow::Result;
 use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST};
 use instrument_analysis::report::{self, Format, latency};
+use instrument_analysis::session::{Session, thread_filter};
 use instrument_analysis::timeline::Timeline;
 use instrument_messages::usage;
 
-/// Print how long the calls of methods took, as percentiles, and what the slowest calls did, from a trace
+/// Print how long the calls of methods took, as percentiles; from a trace what the slowest calls did, too
 ///
-/// A call counts from its entry to its exit, with all that it called; a call within a call of the same method is part of it. Percentiles are right
+/// From a trace, of all methods; from a tree, of those that --latency named when it was recorded. A call counts from its entry to its exit, with all that it called; a call within a call of the same method is part of it. Percentiles are right
 /// within 0.6 %; one that would need more calls than there are is not printed. Times are as measured: the cost of recording is part of them,
 /// without the moments in which the recorder wrote for itself. Methods
 /// with fewer than 20 calls are left out, unless --method names them. Rows are sorted by what the slowest percent of their calls took beyond the
@@ -41,8 +42,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     check(of, print)?;
     let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
-    let traced = timeline.traced(&session)?;
-    let found = Latency::of(&timeline, &session.profiles, &traced)?;
+    let found = found(opts, &session, &timeline)?;
     session.model = found.model(&session.profiles);
     session.calls.clear();
     view::print(print, opts.depth, &session, of.strict, talk, |out, session, _, options| {
@@ -50,7 +50,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             writeln!(out, "calls from entry to exit, as measured: the cost of recording is included\n")?;
         }
         let rows = latency::rows(&found, options);
-        latency::write(out, &rows, &timeline, &session.model, options)?;
+        latency::write(out, &rows, &timeline, (&session.model, found.left_out), options)?;
         let Some((&(method, durations), slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
         let tree = |call| {
             let tree = CallTree::new(&timeline, &session.profiles, method, call);
@@ -66,10 +66,35 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     })
 }
 
+/// The durations that the profiles have.
+fn found(opts: &Opts, session: &Session, timeline: &Timeline) -> Result<Latency> {
+    let wants = thread_filter(&opts.view.session.thread);
+    let kept = Latency::kept(&session.profiles, &wants);
+    let traced = timeline.traced(session);
+    if traced.is_ok() && !opts.view.session.since.is_empty() {
+        return Err(refused("--since"));
+    }
+    let Some(kept) = kept else {
+        let cure = "`instrument run --latency 'Shop#sell'` keeps the durations of methods in a tree";
+        let traced = traced.map_err(|error| anyhow::anyhow!("{error}; {cure}"))?;
+        return Ok(Latency::of(timeline, &session.profiles, &traced)?);
+    };
+    match traced {
+        Ok(traced) => {
+            let mut found = Latency::of(timeline, &session.profiles, &traced)?;
+            found.merge(kept);
+            Ok(found)
+        }
+        Err(_) if opts.slowest.is_some() => Err(usage(
+            "--slowest prints single calls, and only a trace has them: `instrument run --record trace` records one",
+        )),
+        Err(_) => Ok(kept),
+    }
+}
+
 /// Refuses what single calls have no answer to.
 fn check(of: &session::Opts, print: &view::Print) -> Result<()> {
     let given = [
-        ("--since", !of.since.is_empty()),
         ("--collapse", !of.collapse.is_empty()),
         ("--split", !of.split.is_empty()),
         ("--links", of.links),
@@ -78,9 +103,11 @@ fn check(of: &session::Opts, print: &view::Print) -> Result<()> {
         ("--absolute", print.absolute),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) => {
-            Err(usage(format!("{option} does not go with latency, which prints the times of single calls")))
-        }
+        Some((option, _)) => Err(refused(option)),
         None => Ok(()),
     }
+}
+
+fn refused(option: &str) -> anyhow::Error {
+    usage(format!("{option} does not go with latency, which prints the times of single calls"))
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use instrument_artifacts::config::Config;
 use instrument_artifacts::settings::{LargeMethods, Level, MAX_JOBS, Runtime, Settings};
+use instrument_control::latency::Kept;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_messages::usage;
 use instrument_names::pattern::split_list;
@@ -137,6 +138,19 @@ pub(crate) struct Opts {
     #[arg(long = "root", value_name = "PATTERN", env = "INSTRUMENT_ROOT", hide_env_values = true)]
     roots: Option<Vec<String>>,
 
+    /// Keep how long each call of these methods takes, as histograms that `instrument latency` prints: Shop#sell, Shop#sell:50ms; repeatable
+    ///
+    /// A call counts from its entry to its exit, and it needs two readings of the clock; what it calls needs none. Calls beyond a threshold (ns, us, ms, s) are
+    /// counted as well. It goes with --record tree.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "PATTERN[:THRESHOLD]",
+        env = "INSTRUMENT_LATENCY",
+        hide_env_values = true
+    )]
+    latency: Option<Vec<String>>,
+
     /// Time a code region: a method or a range of source lines; repeatable
     ///
     /// CLASS#METHOD or CLASS.METHOD(TYPES) is all code of a method, CLASS:LINE or CLASS:FIRST-LAST the code from the first to the
@@ -219,6 +233,9 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
     let include = opts.include.or_else(|| config.include()).unwrap_or_default();
     let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
     let roots = opts.roots.or_else(|| config.roots()).unwrap_or_default();
+    let latency = opts.latency.or_else(|| config.latency()).unwrap_or_default();
+    let latency = latency.iter().map(|list| Kept::list(list)).collect::<Result<Vec<_>, _>>();
+    let latency = latency.map_err(|error| usage(format!("--latency: {error}")))?.concat();
     let regions = opts.regions.map(|lists| lists.into_iter().flat_map(|list| list.0).collect());
     let regions = regions.or_else(|| config.regions()).unwrap_or_default();
     let (ids, report) = (config.ids(), config.report());
@@ -247,6 +264,7 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
         record,
         timing: opts.timing.or(config.timing),
         roots,
+        latency,
         regions,
         own_calls: None,
         launcher: None,

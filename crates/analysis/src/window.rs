@@ -194,6 +194,13 @@ fn subtract(later: &mut Thread, before: &Thread, open: &Open) {
             let (calls, ns) = open.nodes.get(&(i as u32 + 1)).copied().unwrap_or_default();
             subtract_node(target, node, calls, ns);
         }
+        for (&node, durations) in &earlier.durations {
+            let place = places.get(node as usize).copied().unwrap_or(0);
+            if let Some(of) = tree.durations.get_mut(&place) {
+                of.subtract(durations);
+            }
+        }
+        tree.durations_left_out = tree.durations_left_out.saturating_sub(earlier.durations_left_out);
         let made = before.tree_allocations.iter();
         let earlier: HashMap<_, _> = made
             .map(|made| {

@@ -14,6 +14,7 @@
 //! record = "tree"
 //! timing = "every:64"
 //! root = ["com.acme.Shop#sell"]
+//! latency = ["com.acme.Shop#sell:50ms"]
 //! region = ["com.acme.Shop:12-17"]
 //! account = "target/instrument.jsonl"
 //! strict = true
@@ -29,6 +30,7 @@
 
 use crate::settings::{LargeMethods, Level, Runtime};
 use anyhow::{Context, Result};
+use instrument_control::latency::Kept;
 use instrument_control::place::place;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_messages::{Listener, usage};
@@ -68,6 +70,7 @@ pub struct Config {
     /// `timing`.
     pub timing: Option<Timing>,
     root: Option<Vec<Spanned<String>>>,
+    latency: Option<Vec<Spanned<String>>>,
     region: Option<Vec<Spanned<String>>>,
     #[serde(rename = "account", alias = "report")]
     report: Option<Spanned<PathBuf>>,
@@ -138,6 +141,9 @@ impl Config {
                 .map_err(|error| usage(format!("`{}`: {error}", region.get_ref())))
                 .with_context(|| at(region.span()))?;
         }
+        for list in config.latency.iter().flatten() {
+            Kept::list(list.get_ref()).map_err(usage).with_context(|| at(list.span()))?;
+        }
         for pattern in [&config.include, &config.exclude, &config.root].into_iter().flatten().flatten() {
             Filter::new(&[pattern.get_ref()], &[])
                 .map_err(|error| usage(error.to_string()))
@@ -169,6 +175,11 @@ impl Config {
     /// `root`.
     pub fn roots(&self) -> Option<Vec<String>> {
         self.root.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
+    }
+
+    /// `latency`.
+    pub fn latency(&self) -> Option<Vec<String>> {
+        self.latency.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
     /// `region`.

@@ -153,7 +153,10 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
     if settings.strip_signatures {
         instrumenter.strip_module_hashes();
     }
-    instrumenter.watch(settings.roots.iter().map(|root| MethodQuery::new(root)).collect::<Result<_, _>>()?);
+    let kept = &settings.latency;
+    let roots = settings.roots.iter().map(|root| MethodQuery::new(root));
+    let watched = roots.chain(kept.iter().map(|kept| Ok(kept.pattern.clone())));
+    instrumenter.watch(watched.collect::<Result<_, _>>()?);
     if let Some(inserter) = &settings.own_calls {
         instrumenter.insert_calls(inserter.clone());
         instrumenter.insert_calls_everywhere();
@@ -201,9 +204,10 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
     }
     remarks::check_regions(&settings.regions, engine.instrumenter.region_records())?;
     let mut unmatched: Vec<(&str, &str)> = Vec::new();
-    for (root, _) in settings.roots.iter().zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen) {
-        unmatched.push(("--root", root));
-    }
+    let roots = settings.roots.iter().map(|root| ("--root", &**root));
+    let watched = roots.chain(kept.iter().map(|kept| ("--latency", &*kept.text)));
+    unmatched
+        .extend(watched.zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen).map(|(given, _)| given));
     let (include, exclude) = settings.filter.unmatched();
     unmatched.extend(include.into_iter().map(|pattern| ("--include", pattern)));
     unmatched.extend(exclude.into_iter().map(|pattern| ("--exclude", pattern)));

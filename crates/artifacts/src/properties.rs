@@ -1,6 +1,7 @@
 //! The settings that an output has for the runtime in it.
 
 use crate::settings::Settings;
+use instrument_control::latency::Kept;
 use instrument_names::word::Word;
 use instrument_rewriter::archive::NewEntry;
 
@@ -22,6 +23,10 @@ pub fn properties(name: &str, settings: &Settings, launcher: bool) -> NewEntry {
     }
     if !settings.roots.is_empty() {
         text += &format!("roots={}\n", escape(&settings.roots.join(",")));
+    }
+    if !settings.latency.is_empty() {
+        let kept: Vec<String> = settings.latency.iter().map(Kept::to_string).collect();
+        text += &format!("latency-of={}\n", escape(&kept.join(",")));
     }
     for region in &settings.regions {
         text += &format!("region.{}={}\n", region.number, escape(&region.name));

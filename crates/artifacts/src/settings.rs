@@ -3,6 +3,7 @@
 use crate::launcher::Launcher;
 use anyhow::Result;
 use instrument_control::keys;
+use instrument_control::latency::Kept;
 use instrument_control::selection;
 use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
 use instrument_messages::usage;
@@ -111,6 +112,9 @@ pub struct Settings {
     /// Only what these methods call is recorded; empty: everything.
     #[serde(rename = "root")]
     pub roots: Vec<String>,
+    /// Methods whose durations are kept.
+    #[serde(serialize_with = "texts")]
+    pub latency: Vec<Kept>,
     /// Code that is timed.
     #[serde(rename = "region", serialize_with = "names")]
     pub regions: Vec<Region>,
@@ -183,6 +187,8 @@ impl Settings {
         for root in &self.roots {
             MethodQuery::new(root).map_err(|error| usage(format!("--root: {error}")))?;
         }
+        Kept::check(&self.latency, self.record, self.has(Transform::MethodEvents))
+            .map_err(|error| usage(format!("--latency: {error}")))?;
         for (position, region) in self.regions.iter().enumerate() {
             if let Some(clash) = self.regions[..position].iter().find_map(|other| region.clash(other)) {
                 return Err(usage(format!("--region: {clash}")));
@@ -283,6 +289,10 @@ impl Settings {
 
 fn or_samples<S: serde::Serializer>(timing: &Option<Timing>, serializer: S) -> Result<S::Ok, S::Error> {
     serde::Serialize::serialize(&timing.unwrap_or(Timing::Samples), serializer)
+}
+
+fn texts<S: serde::Serializer>(kept: &[Kept], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(kept.iter().map(Kept::to_string))
 }
 
 fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::Ok, S::Error> {

@@ -61,6 +61,7 @@ keys! {
     LIBRARY_CALLS = "library-calls", Agent: "top-level: calls of what is not rewritten are recorded where they are made; all: everything is rewritten but for exclude, the JDK's classes, too, and the rest recorded so; none (default)";
     NATIVE = "native", Agent: "on: the program's native methods are recorded; classes get wrappers as they load, which call the native methods under other names (JVMTI SetNativeMethodPrefix)";
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";
+    LATENCY = "latency", Agent: "keeps how long each call of the methods that match takes, as a histogram of each context: PATTERN or PATTERN:THRESHOLD, as Shop#sell:50ms, joined with `:`; calls beyond the threshold are counted; may be repeated";
     SUBGRAPH = "subgraph", Agent: "on: only what the roots can call is rewritten; needs root";
     REGION = "region", Agent: "times a code region, as --region does; may be repeated. Without transform nothing else is inserted";
     PROBES = "probes", Agent: "a file of rules that instrument run --probes has prepared: calls of static methods of the user are inserted";

@@ -6,6 +6,7 @@
 //! | [`attach`] | what `instrument attach` and the agent that it loads hand to each other |
 //! | [`word`] | options whose value is one of a few words: transforms, what is recorded, .. |
 //! | [`keys`] | the keys of the agent's option string, what each takes, and how the string is written and split |
+//! | [`latency`] | the methods whose durations are kept |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
 //! | [`peer`] | who is at the other end of a Unix socket |
 //! | [`place`] | where in a file of options something stands |
@@ -21,6 +22,7 @@ pub mod answer;
 pub mod attach;
 pub mod ctl;
 pub mod keys;
+pub mod latency;
 #[cfg(target_os = "linux")]
 pub mod peer;
 pub mod place;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::format::{CPU, DEEPER, ESTIMATED, LINK, SAMPLES};
-use crate::{Link, NO_MIN, Tree, TreeAllocation, TreeConsumer, TreeNode};
+use crate::{ContextDurations, Link, NO_MIN, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
 /// Flags of a tree region, without those that say where the nodes are.
 pub fn tree_flags(tree: &Tree) -> u64 {
@@ -44,6 +44,38 @@ pub fn node(node: &TreeNode, open: u64, has_samples: bool) -> [u64; 16] {
     ]
 }
 
+/// The octaves of a context, as a piece has them. Counts that are too large for one octave are in several.
+pub fn octaves(node: u32, of: &ContextDurations) -> Vec<u8> {
+    let mut records = Vec::new();
+    for (failed, histogram) in [(0, &of.returned), (1, &of.failed)] {
+        let mut left = histogram.sum().min(u64::MAX.into()) as u64;
+        let (least, most) = histogram.range().unwrap_or((u64::MAX >> 1, 0));
+        for (octave, mut counts) in histogram.file_octaves() {
+            while counts.iter().any(|count| *count > 0) {
+                let mut record = [0; 40];
+                record[0] = u64::from(node) | ((octave + 1) as u64) << 32 | failed << 40;
+                // The sum and what is over are in the first one.
+                (record[1], record[2], record[3]) = (std::mem::take(&mut left), least, most);
+                record[5] = of.threshold.unwrap_or(0);
+                for (bucket, count) in counts.iter_mut().enumerate() {
+                    let some = (*count).min(u32::MAX.into());
+                    record[8 + bucket / 2] |= some << (32 * (bucket % 2));
+                    *count -= some;
+                }
+                records.push(record);
+            }
+        }
+    }
+    if records.is_empty() {
+        // That its durations are kept is said, too.
+        let mut record = [0; 40];
+        (record[0], record[2], record[5]) = (u64::from(node), u64::MAX >> 1, of.threshold.unwrap_or(0));
+        records.push(record);
+    }
+    records[0][4] = of.over;
+    words(records.into_iter().flatten())
+}
+
 pub fn tree_allocations(all: impl Iterator<Item = TreeAllocation>) -> Vec<u8> {
     words(
         all.flat_map(|made| [u64::from(made.node) << 32 | u64::from(made.class), made.count, made.bytes, 0]),
@@ -80,4 +112,22 @@ pub fn properties(properties: &BTreeMap<String, String>) -> String {
 
 pub fn words(words: impl Iterator<Item = u64>) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Histogram;
+    use crate::format::OCTAVE;
+
+    #[test]
+    fn a_count_that_one_octave_cannot_hold_is_in_two() {
+        let mut many = Histogram::default();
+        let mut counts = [0; 64];
+        counts[7] = u64::from(u32::MAX) + 5;
+        many.add_octave(20, counts, 1 << 50, (1_200_000, 1_210_000));
+        let durations = ContextDurations { returned: many.clone(), ..ContextDurations::default() };
+        let bytes = octaves(3, &durations);
+        assert_eq!(bytes.len() as u64, 2 * OCTAVE);
+    }
 }

@@ -40,6 +40,7 @@ pub const BYTECODES: u32 = 23;
 pub const SELECTION_CHANGES: u32 = 24;
 pub const LINES: u32 = 25;
 pub const THREAD_SAMPLES: u32 = 26;
+pub const DURATIONS: u32 = 27;
 
 /// Flags of a holder.
 pub const HOLDER_NOT_MET: u32 = 1;
@@ -100,6 +101,13 @@ pub const SAMPLES: u64 = 32;
 /// Calls of a context that are all timed, if not all calls are.
 pub const HEAD: u64 = 16;
 pub const NODE: u64 = 128;
+/// Where a tree has its first piece of durations, and where these have the next one.
+pub const TREE_DURATIONS: u64 = 40;
+pub const DURATIONS_NEXT: u64 = 16;
+/// Bytes of an octave.
+pub const OCTAVE: u64 = 320;
+/// A flag of what follows a node: durations of its calls are kept.
+pub const KEPT: u64 = 1;
 /// Where a node has its samples.
 pub const NODE_SAMPLES: u64 = 112;
 /// From the number of a node in a piece to that of the next one.

@@ -171,6 +171,8 @@
 //! | 16 | 8 | n: words of the shadow stack, even |
 //! | 24 | 8 | flags: 1 only some calls are timed; 2 CPU time is recorded; 4 the nodes are in pieces (kind 21), as they always are since version 2; 8 only some calls were timed, and the nodes have estimates; 16 some words of the nodes lie elsewhere; 32 times are samples: see below |
 //! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
+//! | 40 | 8 | file offset of the first piece of durations (kind 27); 0: there is none |
+//! | 48 | 8 | calls whose durations found no room there |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
 //!
@@ -231,13 +233,13 @@
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 48 | 8 | bits 14-38: number of the node that was entered in the same context after a call of this one had ended, the last time; bits 39-63: another one that was, earlier; 0: none |
+//! | 48 | 8 | bit 0: the durations of its calls are kept (kind 27), all of which are timed; bits 14-38: number of the node that was entered in the same context after a call of this one had ended, the last time; bits 39-63: another one that was, earlier; 0: none |
 //! | 56 | 8 | bits 14-38 and 39-63: the same for the node that a call of this one entered first |
 //! | 80 | 4 | unclosed |
 //! | 84 | 4 | unmatched |
 //! | 88 | 8 | sum of the squares |
 //!
-//! With flag 32 samples of the thread's CPU time tell where it was (kind 26), and calls are not timed but those of methods that block their thread. The tree of ended
+//! With flag 32 samples of the thread's CPU time tell where it was (kind 26), and calls are not timed but those of methods that block their thread, and those whose durations are kept. The tree of ended
 //! threads has it, too; flags 1, 2 and 8 are never set beside it. Words 24 to 48 (88 with flag 16) are of the calls that were timed and ended, word 120 of those
 //! that were open when their thread ended; and
 //!
@@ -527,8 +529,33 @@
 //! A sample stands for the CPU time of the thread over all its samples: those of its contexts and words 80, 88 and 96. With flag 1 it stands for no more than
 //! the period, and the CPU time that remains was spent in the kernel.
 //!
+//! ## 27: durations
+//! A piece of the histograms of one tree: how long the calls of contexts took. Pieces are chained; one that no tree leads to is to be ignored.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 8 | file offset of the next piece; 0: this is the last one |
+//! | 64 | 320 each | octaves, up to the first whose word at 0 is 0 |
+//!
+//! A histogram is base-2 exponential, of scale 6: bucket i has the durations above 2^(i/64) ns and up to 2^((i+1)/64) ns. Octave o has the buckets from 64 o to 64 o + 63. A context
+//! has an octave once it has a duration there, and several of the same one where a count would be too large; what these have adds up. The duration of a call is the time from
+//! its entry to its exit, less what the recorder took for itself. Only calls that returned or that an exception left have one, and only the outermost of those that
+//! are open of a method: contexts below another of the same method have none.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | number of the node |
+//! | 4 | 1 | o + 1 |
+//! | 5 | 1 | 0: calls that returned; 1: calls that an exception left |
+//! | 8 | 8 | sum of the durations, ns |
+//! | 16 | 8 | the shortest, ns; 2^63-1 if there is none |
+//! | 24 | 8 | the longest, ns |
+//! | 32 | 8 | those that are longer than the threshold |
+//! | 40 | 8 | the threshold, ns; 0: there is none |
+//! | 64 | 4 each | 64 counts, by bucket. The first one of octave -1 has the durations of 0 ns |
+//!
 //! # Properties
-//! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room, `samples.event` the event that was sampled, if it is not CPU time, `samples.user-only` whether in user code only, and `samples.without` the threads that had no counter); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `twice.bare.ns`, `twice.outside.ns`, `twice.probes.ns` (of a profile of two runs: CPU time of the one without probes, and of the recorded one outside of probes and in them), `twice.contexts.both`, `twice.contexts.times`, `twice.contexts.counts` (contexts of both runs, and of only one), `twice.alike` (true: the times may be divided by the calls), `twice.parts` (true: they are parts of one run); `roots` (in the beginning); `limit.depth`, `limit.contexts`, `limit.threads`
+//! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room, `samples.event` the event that was sampled, if it is not CPU time, `samples.user-only` whether in user code only, and `samples.without` the threads that had no counter); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `twice.bare.ns`, `twice.outside.ns`, `twice.probes.ns` (of a profile of two runs: CPU time of the one without probes, and of the recorded one outside of probes and in them), `twice.contexts.both`, `twice.contexts.times`, `twice.contexts.counts` (contexts of both runs, and of only one), `twice.alike` (true: the times may be divided by the calls), `twice.parts` (true: they are parts of one run); `roots` (in the beginning); `latency` (the methods whose durations are kept, with thresholds); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
 //! programs on the class path, or of the agent); `name`
 //! (what the user calls the process); `processors` (that the virtual machine had at the start); `command`, `directory`, `start-class` (of a Spring Boot archive: the program's own class that it starts), `host`, `os`, `java.version`, `java.vm.name`, `java.vm.version`; the clock:
@@ -595,6 +622,8 @@ mod balance;
 mod bytes;
 mod calibration;
 mod context;
+mod durations;
+mod durations_region;
 #[doc(hidden)]
 pub mod encode;
 mod error;
@@ -605,6 +634,7 @@ pub mod format;
 mod hash;
 mod head;
 mod heap;
+mod histogram;
 mod holder;
 mod java_thread;
 mod line;
@@ -629,11 +659,13 @@ mod writer;
 pub use balance::Imbalance;
 pub use calibration::{Beside, Calibration, CpuCost, LEAST_ROUNDS, Phase};
 pub use context::{Context, Contexts};
+pub use durations::ContextDurations;
 pub use error::{Damage, Error};
 pub use event::Event;
 pub use facts::{Copy, Mode};
 pub use head::{Head, is_profile};
 pub use heap::{Collection, Object, ObjectPiece};
+pub use histogram::{Histogram, bucket};
 pub use holder::{Holder, HolderPath, HolderSearch, SearchEnd};
 pub use java_thread::JavaThread;
 pub use line::LineKey;

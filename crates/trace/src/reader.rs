@@ -8,9 +8,10 @@
 //! 5. add what is left of threads that were being folded to the ended ones;
 //! 6. hand the pieces of traces to their threads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::bytes::Bytes;
+use crate::durations_region;
 use crate::error::{Damage, Error};
 use crate::facts::Copy;
 use crate::format::*;
@@ -158,7 +159,7 @@ impl Reader<'_, '_> {
         match region.kind {
             THREAD | ENDED => self.thread(region),
             // Read through the thread that points to them.
-            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS | TREE_NODES | BYTECODES => {}
+            COUNTS | ALLOCATIONS | TREE | TREE_ALLOCATIONS | TREE_NODES | DURATIONS | BYTECODES => {}
             CLASS_NAMES => self.class_names(region),
             ID_MAP => {
                 if let Some(data) = self.data(region, "id map")
@@ -431,6 +432,7 @@ impl Reader<'_, '_> {
                     &mut self.profile.damage,
                 );
                 numbers = read;
+                self.durations(&region, &numbers, &mut thread);
                 if !untimed.is_empty() {
                     self.untimed.insert((thread.copy, thread.ordinal), untimed);
                 }
@@ -463,6 +465,28 @@ impl Reader<'_, '_> {
             self.folding.push((thread, into));
         } else {
             self.profile.threads.push(thread);
+        }
+    }
+
+    /// The durations that a tree region leads to.
+    fn durations(&mut self, region: &Region, numbers: &Numbers, thread: &mut Thread) {
+        let [first, left_out] = self.bytes.words(region.offset + TREE_DURATIONS);
+        let Some(tree) = thread.tree.as_mut().filter(|_| first != 0 || left_out != 0) else { return };
+        tree.durations_left_out = left_out;
+        let bytes = self.bytes;
+        let mut contexts = BTreeMap::new();
+        for piece in durations_region::pieces(bytes, first, |offset| {
+            self.part(region.offset, offset, &[DURATIONS], "durations")
+        }) {
+            if let Err(at) = durations_region::read(bytes, &piece, &mut contexts) {
+                self.damage(at, "durations", "there is no such octave");
+            }
+        }
+        for (number, durations) in contexts {
+            match numbers.of(number) {
+                0 => self.damage(region.offset, "durations", format!("there is no node {number}")),
+                node => tree.durations.entry(node).or_default().merge(&durations),
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::durations::ContextDurations;
 use crate::hash::HashMap;
 use crate::method::{Closes, Method};
 
@@ -78,6 +79,10 @@ pub struct Tree {
     pub cpu: bool,
     /// Contexts, callers before what they call.
     pub nodes: Vec<TreeNode>,
+    /// The durations of calls, by number of the context, where they are kept.
+    pub durations: BTreeMap<u32, ContextDurations>,
+    /// Calls of these contexts whose durations found no room.
+    pub durations_left_out: u64,
 }
 
 impl TreeNode {
@@ -180,6 +185,12 @@ impl Tree {
             self.nodes[number as usize - 1].add(node);
             places.push(number);
         }
+        for (node, durations) in &other.durations {
+            if let Some(&place) = places.get(*node as usize).filter(|place| **place != 0) {
+                self.durations.entry(place).or_default().merge(durations);
+            }
+        }
+        self.durations_left_out = self.durations_left_out.saturating_add(other.durations_left_out);
         places
     }
 

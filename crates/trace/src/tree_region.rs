@@ -88,6 +88,7 @@ impl Nodes<'_, '_> {
         let before = self.tree.nodes.len() as u32;
         while at + NODE <= end {
             let mut word: [u64; 16] = self.bytes.words(at);
+            let is_kept = self.followers && word[6] & KEPT != 0;
             if self.followers {
                 (word[6], word[11], word[10]) = (word[11], word[10] >> 32, word[10] & u64::from(u32::MAX));
             }
@@ -136,6 +137,9 @@ impl Nodes<'_, '_> {
                 }
             }
             self.tree.nodes.push(node);
+            if is_kept {
+                self.tree.durations.entry(number as u32).or_default();
+            }
             at += NODE;
         }
         // Regions are not always as long as whole nodes.
@@ -189,7 +193,8 @@ pub(crate) fn read(
     let nodes = Vec::with_capacity(room.min(bytes.size() / NODE).min(MOST_ROOM) as usize);
     let has_samples = timing == Timing::Samples;
     let sampled = timing != Timing::All && !has_samples;
-    let tree = Tree { sampled, has_samples, cpu: flags & CPU != 0 && !has_samples, nodes };
+    let cpu = flags & CPU != 0 && !has_samples;
+    let tree = Tree { sampled, has_samples, cpu, nodes, ..Tree::default() };
     if timing == Timing::Old {
         note(
             region.offset,

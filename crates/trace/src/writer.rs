@@ -199,7 +199,12 @@ impl<W: Write + Seek> Writer<W> {
             }
             self.end(length)?;
         }
-        let figures = self.region(TREE, owner, &[0, IN_PIECES | encode::tree_flags(tree), piece], &[])?;
+        let kept = tree.durations.iter();
+        let kept: Vec<u8> = kept.flat_map(|(node, of)| encode::octaves(number(*node), of)).collect();
+        let durations = if kept.is_empty() { 0 } else { self.region(DURATIONS, owner, &[], &kept)? };
+        let flags = IN_PIECES | encode::tree_flags(tree);
+        let header = [0, flags, piece, durations, tree.durations_left_out];
+        let figures = self.region(TREE, owner, &header, &[])?;
         let made = made.iter().map(|made| TreeAllocation { node: number(made.node), ..*made });
         let made = encode::tree_allocations(made);
         let allocations = if made.is_empty() { 0 } else { self.region(TREE_ALLOCATIONS, owner, &[], &made)? };
@@ -340,7 +345,9 @@ fn without_samples(bytes: &Bytes<'_>, region: &Region, worth: &dyn Fn(&Region) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Closes, LinkKind, Profile, SampleSource, ThreadKind, TreeConsumer, TreeNode};
+    use crate::{
+        Closes, ContextDurations, LinkKind, Profile, SampleSource, ThreadKind, TreeConsumer, TreeNode,
+    };
     use std::io::Cursor;
 
     #[test]
@@ -370,6 +377,12 @@ mod tests {
             ],
             ..Tree::default()
         };
+        let mut kept = ContextDurations { threshold: Some(50), over: 2, ..ContextDurations::default() };
+        (0..40).for_each(|n| kept.returned.add(3 << n));
+        kept.failed.add(0);
+        let open = ContextDurations::default();
+        let durations = BTreeMap::from([(3, kept), (5, open)]);
+        let tree = Tree { durations, durations_left_out: 4, ..tree };
         let made = [(3, 11, 800), (0, 1, 16)];
         let made = made.map(|(node, count, bytes)| TreeAllocation { node, class: 1, count, bytes });
         let sampled = TreeNode { timed: 3, variance: 2.5, cpu_ns: 0, ..node(TreeConsumer::Method(4), 0, 7) };

@@ -3,6 +3,7 @@
 mod changes;
 mod choice;
 mod fixed;
+mod kept;
 mod probes;
 mod regions;
 mod roots;
@@ -33,6 +34,7 @@ use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{Reason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+use kept::KeptMethods;
 pub(crate) use probes::OwnProbes;
 use regions::Regions;
 use roots::Roots;
@@ -73,6 +75,7 @@ pub(crate) struct LoadHook {
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
     roots: Roots,
+    kept: KeptMethods,
     /// Only what the roots can call is rewritten.
     subgraph: Option<Subgraph>,
     /// Less the methods that were excluded since.
@@ -194,6 +197,7 @@ impl LoadHook {
             rewritten: Mutex::default(),
             stopped: AtomicBool::new(false),
             roots,
+            kept: KeptMethods::new(options.latency),
             subgraph,
             changes: Changes::default(),
             probes,
@@ -404,7 +408,8 @@ impl LoadHook {
         let Some(instrumenter) = instrumenter.as_mut() else { return Ok(None) };
         let (used, roots) = (instrumenter.take_used(), instrumenter.take_found());
         appended?;
-        Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots }))
+        let kept = self.kept.among(&used, instrumenter.ids());
+        Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots, kept }))
     }
 
     fn dump(&self, name: &[u8], class: &[u8]) {

@@ -14,7 +14,9 @@ impl LoadHook {
             exclude.retain(|pattern| jdk_exclude.contains(pattern));
         }
         let include = include.into_iter().map(|pattern| (keys::INCLUDE, pattern.to_owned()));
-        include.chain(exclude.into_iter().map(|pattern| (keys::EXCLUDE, pattern.to_owned()))).collect()
+        let exclude = exclude.into_iter().map(|pattern| (keys::EXCLUDE, pattern.to_owned()));
+        let kept = self.kept.unmatched().map(|pattern| (keys::LATENCY, pattern));
+        include.chain(exclude).chain(kept).collect()
     }
 
     /// Says at the end which regions' classes were never loaded. The roots that no method has matched.

@@ -213,6 +213,7 @@ impl Agent {
         }
         options.extend(settings.native.then(|| (keys::NATIVE, "on".to_owned())));
         options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
+        options.extend(settings.latency.iter().map(|kept| (keys::LATENCY, kept.to_string())));
         options.extend(self.subgraph.then(|| (keys::SUBGRAPH, "on".to_owned())));
         options.extend(settings.regions.iter().map(|region| (keys::REGION, region.name.clone())));
         // A script may change the folder; the slash of one that does not exist yet has to stay.
@@ -253,6 +254,7 @@ impl Agent {
             ("--timing other than samples", !matches!(settings.timing, None | Some(Timing::Samples))),
             ("--values", values),
             ("--root", !settings.roots.is_empty()),
+            ("--latency", !settings.latency.is_empty()),
             ("--region", !settings.regions.is_empty()),
             ("--cpu", self.recording.has_cpu()),
             ("--burst", self.recording.has_bursts()),

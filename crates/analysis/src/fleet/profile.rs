@@ -335,7 +335,8 @@ fn tree(
     let cpu = !sampled && !has_samples && cpu == covered.rows;
     let sampled = sampled && !has_samples;
     let numbers: HashMap<Key, u32> = order.iter().zip(1..).map(|(key, number)| (*key, number)).collect();
-    let mut tree = Tree { sampled, has_samples, cpu, nodes: Vec::with_capacity(order.len()) };
+    let nodes = Vec::with_capacity(order.len());
+    let mut tree = Tree { sampled, has_samples, cpu, nodes, ..Tree::default() };
     for key in order {
         let context = sums.contexts[key];
         let kind = sums.methods.get(&context.method).map(|method| method.kind);

@@ -1,6 +1,6 @@
 //! How long single calls took: the distribution of the durations of each method, its slowest calls, and what these did.
 //!
-//! From traces, where every call has its times. Durations are as measured: what the recorder adds to a call and to those below it is in them. A
+//! From traces, where every call has its times, and from the histograms that the recorder keeps of chosen methods in trees. Durations are as measured: what the recorder adds to a call and to those below it is in them. A
 //! call within a call of the same method is part of it, and has no duration of its own.
 //!
 //! | | |
@@ -11,11 +11,11 @@
 
 mod call_tree;
 mod calls;
-mod histogram;
+mod trees;
 
 use std::collections::BTreeMap;
 
-use instrument_trace::Error as TraceError;
+use instrument_trace::{Error as TraceError, bucket};
 use rayon::prelude::*;
 
 use crate::model::{Arcflow, Kind, Resource};
@@ -24,7 +24,7 @@ use crate::session::{Error, ProfileFile};
 use crate::timeline::{RESOURCE, Timeline};
 
 pub use call_tree::{CallTree, Difference};
-pub use histogram::Histogram;
+pub use instrument_trace::Histogram;
 
 /// Slowest calls that are kept of a method.
 pub const MOST_SLOWEST: usize = 10;
@@ -51,6 +51,8 @@ pub struct Durations {
     pub returned: Histogram,
     /// Of calls that ended with an exception.
     pub failed: Histogram,
+    /// A threshold that was given when it was recorded, in ns, and the calls that took longer; none: there was none, or several.
+    pub over: Option<(u64, u64)>,
     /// Calls that had not ended.
     pub open: u64,
     /// Calls whose end was not seen.
@@ -68,7 +70,7 @@ impl Durations {
         } else {
             self.returned.add(call.ns);
             if call.ns > 0 {
-                self.examples.entry(histogram::bucket(call.ns)).or_insert(call);
+                self.examples.entry(bucket(call.ns)).or_insert(call);
             }
         }
         self.add_slowest(call);
@@ -85,6 +87,12 @@ impl Durations {
 
     /// Adds the calls of rows that come later.
     fn merge(&mut self, other: Durations) {
+        self.over = match (self.over, other.over) {
+            _ if other.ended() == 0 => self.over,
+            (_, over) if self.ended() == 0 => over,
+            (Some((own, calls)), Some((threshold, more))) if own == threshold => Some((own, calls + more)),
+            _ => None,
+        };
         self.returned.merge(&other.returned);
         self.failed.merge(&other.failed);
         self.open += other.open;
@@ -124,6 +132,10 @@ impl Durations {
 pub struct Latency {
     /// By the name of the method; those of all threads and processes together.
     pub methods: BTreeMap<String, Durations>,
+    /// These methods were chosen when they were recorded.
+    pub chosen: bool,
+    /// Calls of them whose durations found no room.
+    pub left_out: u64,
 }
 
 impl Latency {
@@ -155,6 +167,15 @@ impl Latency {
             }
         }
         Ok(latency)
+    }
+
+    /// Adds the calls of other threads.
+    pub fn merge(&mut self, other: Latency) {
+        for (name, durations) in other.methods {
+            self.methods.entry(name).or_default().merge(durations);
+        }
+        self.chosen &= other.chosen;
+        self.left_out += other.left_out;
     }
 
     /// The methods with their calls, as a model: for what looks methods up and prints their names.

@@ -27,7 +27,7 @@ pub type Row<'a> = (&'a str, &'a Durations);
 
 /// The methods that the options choose, in their order: by default by what the slowest percent of the calls took beyond the median.
 pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
-    let least = if options.select.is_some() { 1 } else { FEWEST };
+    let least = if options.select.is_some() || latency.chosen { 1 } else { FEWEST };
     let wanted = |(name, durations): &(&String, &Durations)| {
         options.wants(Kind::Method, name)
             && durations.ended() + if least == 1 { durations.open + durations.unknown } else { 0 } >= least
@@ -45,7 +45,7 @@ pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Writes the rows. `model`: [`Latency::model`].
+/// Writes the rows. `model`: [`Latency::model`]; `left_out`: [`Latency::left_out`].
 ///
 /// # Errors
 /// The output failed.
@@ -53,7 +53,7 @@ pub fn write(
     out: &mut dyn Write,
     rows: &[Row<'_>],
     timeline: &Timeline,
-    model: &Arcflow,
+    (model, left_out): (&Arcflow, u64),
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let most = match (options.top, options.format) {
@@ -63,8 +63,14 @@ pub fn write(
     };
     let printed = &rows[..most.min(rows.len())];
     match options.format {
-        Format::Text => text(out, printed, rows.len(), &Labels::new(model, options), options),
-        Format::Json => document(out, printed, timeline),
+        Format::Text => {
+            text(out, printed, rows.len(), &Labels::new(model, options), options)?;
+            if left_out > 0 {
+                writeln!(out, "without {left_out} calls whose durations found no room")?;
+            }
+            Ok(())
+        }
+        Format::Json => document(out, printed, timeline, left_out),
         Format::Csv => table(out, printed),
     }
 }
@@ -78,12 +84,14 @@ fn text(
 ) -> Result<(), Error> {
     if all == 0 {
         match options.select {
-            Some(_) => writeln!(out, "no call of such a method is in the trace")?,
+            Some(_) => writeln!(out, "of no such method the durations of calls are known")?,
             None => writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?,
         }
         return Ok(());
     }
+    let has_over = rows.iter().any(|(_, of)| of.over.is_some());
     let headers = ["calls", "errors"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["max"]);
+    let headers = headers.chain(has_over.then_some("over"));
     let mut table = Aligned::new(headers.map(str::to_owned).collect(), "function");
     for (name, durations) in rows {
         let all = durations.all();
@@ -91,6 +99,10 @@ fn text(
         let mut cells = vec![durations.ended().to_string(), durations.failed.count().to_string()];
         cells.extend(QUANTILES.map(|(_, q)| time(all.quantile(q))));
         cells.push(time(all.range().map(|(_, most)| most as f64)));
+        if has_over {
+            let over = |(threshold, calls)| format!("{calls} > {}", quantity(threshold as f64, "ns"));
+            cells.push(durations.over.map_or_else(|| "-".to_owned(), over));
+        }
         table.row(cells, &labels.of(name));
     }
     table.print_as(out, options)?;
@@ -108,11 +120,11 @@ fn text(
     Ok(())
 }
 
-fn document(out: &mut dyn Write, rows: &[Row<'_>], timeline: &Timeline) -> Result<(), Error> {
-    write!(out, "{{\"report\":\"latency\",\"unit\":\"ns\",\"scale\":6,\"rows\":[")?;
+fn document(out: &mut dyn Write, rows: &[Row<'_>], timeline: &Timeline, left_out: u64) -> Result<(), Error> {
+    write!(out, "{{\"report\":\"latency\",\"unit\":\"ns\",\"scale\":6,\"left_out\":{left_out},\"rows\":[")?;
     for (i, (name, durations)) in rows.iter().enumerate() {
         let slowest: Vec<Value> = durations.slowest.iter().map(|call| slow(call, timeline)).collect();
-        let row = json!({
+        let mut row = json!({
             "function": name,
             "open": durations.open,
             "end_not_seen": durations.unknown,
@@ -120,6 +132,9 @@ fn document(out: &mut dyn Write, rows: &[Row<'_>], timeline: &Timeline) -> Resul
             "failed": histogram(&durations.failed),
             "slowest": slowest,
         });
+        if let Some((threshold, calls)) = durations.over {
+            (row["threshold"], row["over"]) = (json!(threshold), json!(calls));
+        }
         write!(out, "{}\n{row}", if i > 0 { "," } else { "" })?;
     }
     writeln!(out, "\n]}}")?;
@@ -152,7 +167,7 @@ fn histogram(of: &Histogram) -> Value {
 fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
     write!(out, "function,calls,errors,open,end_not_seen")?;
     QUANTILES.iter().try_for_each(|(name, _)| write!(out, ",{name}"))?;
-    writeln!(out, ",max")?;
+    writeln!(out, ",max,threshold,over")?;
     for (name, durations) in rows {
         let all = durations.all();
         let (errors, open, unknown) = (durations.failed.count(), durations.open, durations.unknown);
@@ -161,7 +176,9 @@ fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
             let ns = all.quantile(q).map_or_else(String::new, |ns| machine::number(ns.round()).to_string());
             write!(out, ",{ns}")?;
         }
-        writeln!(out, ",{}", all.range().map_or_else(String::new, |(_, most)| most.to_string()))?;
+        write!(out, ",{}", all.range().map_or_else(String::new, |(_, most)| most.to_string()))?;
+        let over = durations.over.map_or_else(|| ",".to_owned(), |(ns, calls)| format!("{ns},{calls}"));
+        writeln!(out, ",{over}")?;
     }
     Ok(())
 }

@@ -57,6 +57,7 @@ final class Format {
     static final int SELECTION_CHANGES = 24;
     static final int LINES = 25;
     static final int THREAD_SAMPLES = 26;
+    static final int DURATIONS = 27;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -119,6 +120,10 @@ final class Format {
     static final int TREE_FLAGS = 3;
     /** TREE: file offset of the first piece of nodes. */
     static final int TREE_NODES_AT = 4;
+    /** TREE: file offset of the first piece of durations. */
+    static final int DURATIONS_AT = 5;
+    /** TREE: calls whose durations found no room. */
+    static final int DURATIONS_LEFT_OUT = 6;
     // Bits of TREE_FLAGS.
     static final long SAMPLED = 1;
     static final long CPU = 2;
@@ -135,6 +140,22 @@ final class Format {
     /** File offset of the piece that follows. */
     static final int NODES_NEXT = 3;
 
+    // Words of a DURATIONS region.
+    /** File offset of the piece that follows. */
+    static final int DURATIONS_NEXT = 2;
+    // Words of an octave, of which it has as many as there is room for. The first one is its key: number of the node, and from bit 32 on which octave, and whether the calls failed.
+    static final int OCTAVE_WORDS = 40;
+    static final int OCTAVE_NS = 1;
+    static final int OCTAVE_MIN = 2;
+    static final int OCTAVE_MAX = 3;
+    /** Calls that took longer than the threshold, which the next word has; 0: there is none. */
+    static final int OCTAVE_OVER = 4;
+    static final int OCTAVE_THRESHOLD = 5;
+    /** The first word of the 64 counts, 4 bytes each. */
+    static final int OCTAVE_COUNTS = 8;
+    static final int OCTAVE_SHIFT = 32;
+    static final int FAILED_SHIFT = 40;
+
     /** What numbers of nodes count in. */
     static final int UNIT_WORDS = 8;
     static final int LOG_UNIT_WORDS = 3;
@@ -147,6 +168,8 @@ final class Format {
     static final int NODE_FOLLOWERS = 6;
     /** From bit 0, in a SAMPLED tree: number of the call, from 0, from which on the next one is timed, its lower bits. Above, as in NODE_FOLLOWERS, what a call of this one entered first. */
     static final int NODE_NEXT = 7;
+    /** Bit of NODE_FOLLOWERS, and where it is free of NODE_NEXT: the calls of this node are all timed, and have their durations kept. */
+    static final long KEPT = 1;
     static final int NODE_SQUARES = 11;
     static final int CALL_BITS = 14;
     static final long CALL_MASK = (1 << CALL_BITS) - 1;

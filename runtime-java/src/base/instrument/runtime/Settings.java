@@ -72,6 +72,8 @@ final class Settings {
     final boolean allSizes;
     /** Patterns of the root methods; null: everything is recorded. */
     final String roots;
+    /** Patterns of the methods whose durations are kept, with thresholds: see {@link Kept}; null: none are. */
+    final String latency;
     /** Passages of a code region that are kept; the newest replaces the oldest. */
     final int ring;
     /** ms that the calibration may take; 0: there is none. */
@@ -129,6 +131,8 @@ final class Settings {
         calibrate = "off".equals(find("calibrate")) || record == COUNTS || record == SAMPLES || samples ? 0 : readNumber("calibrate", 100, 0, 10000);
         String rootList = find("roots");
         roots = rootList == null || rootList.isEmpty() ? null : rootList;
+        String latencyList = record == TREE ? find("latency-of") : null;
+        latency = latencyList == null || latencyList.isEmpty() ? null : latencyList;
         launcher = "true".equals(defaults.getProperty("launcher"));
         ring = readNumber("ring", 1020, 1, 1 << 20);
         snapshot = readNumber("snapshot", 0, 0, 1 << 20);

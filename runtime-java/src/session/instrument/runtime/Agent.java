@@ -217,10 +217,15 @@ final class Agent {
         Roots.remove(ids);
     }
 
+    /** Methods of a class that is about to be rewritten have their durations kept: see {@link KeptMethods#add}. */
+    static void kept(byte[] methods) {
+        KeptMethods.add(methods);
+    }
+
     /** The program ends; these patterns match no method that was rewritten as it was loaded. */
     static void missed(byte[] lines) throws UnsupportedEncodingException {
         for (String pattern : new String(lines, "UTF-8").split("\n")) {
-            if (!Roots.isFound(pattern)) {
+            if (!Roots.wasFound(pattern)) {
                 Log.say("no method that was loaded matches the root " + pattern);
             }
         }

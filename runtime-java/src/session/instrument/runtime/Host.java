@@ -80,6 +80,7 @@ final class Host {
             text.append(Samples.properties());
         }
         ProfileFile.line(text, "roots", settings.roots);
+        ProfileFile.line(text, "latency", settings.latency);
         if (Settings.agentLines != null) {
             text.append(Settings.agentLines);
         }

@@ -1,18 +1,9 @@
 package instrument.runtime;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.net.URL;
 import java.util.Arrays;
-import java.util.Enumeration;
-import java.util.zip.GZIPInputStream;
 
-/** Finds the root methods: recording goes on only below them. Their ids are in the id maps that the class loader of the runtime finds. */
-final class Roots {
-    private final MethodPattern[] patterns;
-    private final boolean[] matched;
+/** The root methods: recording goes on only below them. */
+final class Roots extends MethodSearch {
     private long[] ids = new long[1];
     /** Those that are found when the program begins. */
     private static volatile Roots first;
@@ -20,36 +11,20 @@ final class Roots {
     private static long[] added = new long[1];
     private static boolean published;
 
-    /** Patterns with commas or colons between, but for those that are part of one. */
     private Roots(String list) {
-        String[] texts = list.split(",(?![^(]*\\))|:(?![ (]|[^(]*\\))");
-        patterns = new MethodPattern[texts.length];
-        matched = new boolean[texts.length];
-        for (int i = 0; i < texts.length; i++) {
-            patterns[i] = new MethodPattern(texts[i].trim());
-        }
+        super(split(list));
+    }
+
+    @Override
+    void found(int pattern, int id) {
+        ids = with(ids, id);
     }
 
     /** Bits of the ids of the methods that match a list of patterns. Code of the program's class loader may run. */
     static long[] find(String list) {
         Roots roots = new Roots(list);
-        try {
-            ClassLoader loader = Roots.class.getClassLoader();
-            Enumeration<URL> maps =
-                loader == null ? ClassLoader.getSystemResources(Host.ID_MAP) : loader.getResources(Host.ID_MAP);
-            while (maps.hasMoreElements()) {
-                roots.read(Host.open(maps.nextElement()));
-            }
-        } catch (IOException e) {
-            Log.say("cannot read the id map, so roots are missing: " + e);
-        }
+        roots.run("the root");
         first = roots;
-        // An agent does not know them yet.
-        for (int i = 0; i < roots.matched.length && Settings.agentLines == null; i++) {
-            if (!roots.matched[i]) {
-                Log.say("no instrumented method matches the root " + roots.patterns[i].text);
-            }
-        }
         return roots.ids;
     }
 
@@ -101,14 +76,9 @@ final class Roots {
     }
 
     /** Whether a pattern matched when the program began. */
-    static boolean isFound(String pattern) {
+    static boolean wasFound(String pattern) {
         Roots roots = first;
-        for (int i = 0; roots != null && i < roots.matched.length; i++) {
-            if (roots.matched[i] && roots.patterns[i].text.equals(pattern)) {
-                return true;
-            }
-        }
-        return false;
+        return roots != null && roots.isFound(pattern);
     }
 
     /** A new array: others look at the old one without a lock. */
@@ -124,51 +94,5 @@ final class Roots {
         long[] more = id >> 6 < ids.length ? ids : Arrays.copyOf(ids, Math.max(2 * ids.length, (id >> 6) + 1));
         more[id >> 6] |= 1L << id;
         return more;
-    }
-
-    /** Reads the text of an id map; see the rewriter's {@code id_map}. */
-    private void read(InputStream stream) throws IOException {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(new GZIPInputStream(stream), "US-ASCII"));
-        try {
-            String type = "";
-            for (String line; (line = lines.readLine()) != null;) {
-                String[] words = line.split(" ");
-                if (words[0].equals("class") && words.length == 3) {
-                    type = unescape(words[1]);
-                } else if (words.length == 6) {
-                    method(type, unescape(words[1]), unescape(words[2]), Integer.parseInt(words[0]));
-                }
-            }
-        } catch (NumberFormatException e) {
-            throw new IOException("not an id map");
-        } finally {
-            lines.close();
-        }
-    }
-
-    private void method(String type, String name, String descriptor, int id) {
-        for (int i = 0; i < patterns.length; i++) {
-            if (patterns[i].matches(type, name, descriptor)) {
-                matched[i] = true;
-                ids = with(ids, id);
-            }
-        }
-    }
-
-    /** {@code \}uXXXX stands for a character that is not plain ASCII. */
-    private static String unescape(String word) {
-        if (word.indexOf('\\') < 0) {
-            return word;
-        }
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < word.length(); i++) {
-            if (word.startsWith("\\u", i) && i + 6 <= word.length()) {
-                text.append((char) Integer.parseInt(word.substring(i + 2, i + 6), 16));
-                i += 5;
-            } else {
-                text.append(word.charAt(i));
-            }
-        }
-        return text.toString();
     }
 }

@@ -62,6 +62,8 @@ final class Session {
         ClassNames.renew();
         Clock.renew();
         Constructors.renew();
+        Kept.renew();
+        Durations.renew();
         Contexts.renew();
         EndedThreads.renew();
         HeapAgent.here = false;

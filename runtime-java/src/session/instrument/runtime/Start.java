@@ -14,6 +14,9 @@ final class Start extends Recorder {
     void configure() {
         Settings read = new Settings();
         long[] roots = read.roots == null ? null : Roots.find(read.roots);
+        if (read.latency != null) {
+            KeptMethods.find(read.latency);
+        }
         // Not under the lock: to load a class may take one of a class loader.
         Recording.recordsTree = read.record == Settings.TREE;
         TreeProbes.setUp();

@@ -37,6 +37,7 @@ final class Warmup {
         LinkFrames.made(state, 1);
         LinkFrames.leave(state, 1);
         state.takeOut(1);
+        state.warmUpDurations();
         state.muted.begin(2, 0);
         SlowPath.enter(state, 1, 0, null);
         state.muted.begin(3, Format.PENDING);

@@ -480,6 +480,9 @@ abstract class ThreadState extends ShadowStack {
         mode = live;
     }
 
+    /** Uses once what keeps durations. */
+    void warmUpDurations() {}
+
     /** Gives everything back. */
     final void release() {
         mode = STOPPED;

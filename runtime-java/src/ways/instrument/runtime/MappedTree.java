@@ -50,6 +50,8 @@ abstract class MappedTree extends ThreadState {
     /** What {@link Sampler} knows of it; null: it does not look here. */
     Sampled sampled;
     TreeContexts contexts;
+    /** Null: no context has its durations kept. */
+    Durations durations;
     /** The lowest frame on the stack that is counted under the deeper node; {@code Integer.MAX_VALUE}: none. */
     int lowestDeeper = Integer.MAX_VALUE;
     /** Number of the deeper node; 0: there is none yet. */
@@ -83,7 +85,7 @@ abstract class MappedTree extends ThreadState {
         // Some processors' clocks differ by a little.
         long ns = Math.max(0, measured);
         if (SAMPLED) {
-            Sampling.add(words, at, ns, idPlusOne, head, period);
+            Sampling.add(words, at, ns, idPlusOne, head, isKept(at) ? 1 : period);
             return;
         }
         words.put(at + Format.NODE_NS, words.get(at + Format.NODE_NS) + ns);
@@ -250,6 +252,13 @@ abstract class MappedTree extends ThreadState {
             // A trial tells nothing of methods.
             time(words, at, Math.max(0, now - start), onTrial ? 0 : Format.idPlusOne(words.get(frame)));
         }
+        if (start != 0 && isKept(at) && (column == Format.EXITS || column == Format.UNWINDS)) {
+            long ns = Math.max(0, now - start);
+            long took = durations.keep(this, tree, Durations.key(node, ns, column == Format.UNWINDS), ns);
+            if (took > 0) {
+                takeOutOwn(took);
+            }
+        }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + Math.max(0, cpuNow - cpuStarts[frame - bottom >> 1]));
         }
@@ -305,7 +314,13 @@ abstract class MappedTree extends ThreadState {
         }
         int at = TreeNodes.place(nodes.next());
         words.put(at + Format.NODE_MIN, Long.MAX_VALUE);
-        long first = SAMPLED && head > 0 && period == Settings.AUTO && !sums ? Sampling.begin((int) key, at) : -1;
+        boolean kept = Kept.threshold((int) key) != 0 && !nodes.isWithin((int) (key >>> 32), (int) key);
+        if (kept) {
+            keepDurations();
+            words.put(at + Format.NODE_FOLLOWERS, Format.KEPT);
+            words.put(at + Format.NODE_NEXT, SAMPLED ? 0 : Format.KEPT);
+        }
+        long first = SAMPLED && !kept && head > 0 && period == Settings.AUTO && !sums ? Sampling.begin((int) key, at) : -1;
         if (first >= 0) {
             words.put(at + Format.NODE_NEXT, Sampling.next(0, first));
             words.put(at + Format.NODE_HEAD, -1);
@@ -334,6 +349,18 @@ abstract class MappedTree extends ThreadState {
         return deeper != 0 && node != 0 && nodes.callerOf(node) == deeper;
     }
 
+    final Durations keepDurations() {
+        if (durations == null) {
+            durations = new Durations(words);
+        }
+        return durations;
+    }
+
+    /** Whether the durations of the node at this place are kept. */
+    final boolean isKept(int at) {
+        return (words.get(at + Format.NODE_FOLLOWERS) & Format.KEPT) != 0;
+    }
+
     // ---- regions ----
 
     /** Room for more nodes; false: there is none. The time it takes is taken out of open calls. */
@@ -356,7 +383,9 @@ abstract class MappedTree extends ThreadState {
         }
         larger.put(Format.HEADER_WORDS, tree, Format.HEADER_WORDS, stackEnd - bottom);
         prepare(larger, tree.get(Format.TREE_FLAGS));
-        larger.put(Format.TREE_NODES_AT, tree.get(Format.TREE_NODES_AT));
+        for (int word = Format.TREE_NODES_AT; word <= Format.DURATIONS_LEFT_OUT; word++) {
+            larger.put(word, tree.get(word));
+        }
         larger.touch();
         larger.publish(Format.TREE, ordinal);
         header.put(Format.DATA_AT, larger.fileOffset);
@@ -454,40 +483,14 @@ abstract class MappedTree extends ThreadState {
         }
         Recording.file.release(tree);
         nodes.release();
+        if (durations != null) {
+            durations.release();
+        }
         allocations.release();
     }
 
     /** Offset of a word of a node from the beginning of the stack's region, which may lie behind it. */
     final int wordOf(int node, int word) {
         return TreeNodes.place(node) - tree.base + word;
-    }
-
-    // ---- calibration ----
-
-    @Override
-    long charged() {
-        return nodes.sum(Format.NODE_NS, TRIAL_CALLER + 1) + (SAMPLED ? nodes.sum(Format.NODE_HEAD, TRIAL_CALLER + 1) : 0);
-    }
-
-    @Override
-    long chargedCpu() {
-        return CPU ? nodes.sum(Format.NODE_CPU, TRIAL_CALLER + 1) : 0;
-    }
-
-    @Override
-    long coveredCalls() {
-        return SAMPLED ? nodes.sum(Format.NODE_COVERED, TRIAL_CALLER + 1) : 0;
-    }
-
-    @Override
-    void timeAll(boolean all) {
-        if (SAMPLED) {
-            head = 0;
-            period = all ? 1 : Sampling.RARE;
-            for (int node : nodes.numbers()) {
-                int at = TreeNodes.place(node);
-                words.put(at + Format.NODE_NEXT, Sampling.next(words.get(at + Format.NODE_NEXT), words.get(at + Format.ENTRIES)));
-            }
-        }
     }
 }

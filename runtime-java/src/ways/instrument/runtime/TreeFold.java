@@ -46,6 +46,9 @@ final class TreeFold {
                 return false;
             }
         }
+        if (from.durations != null) {
+            from.durations.foldInto(source, to.keepDurations(), to, to.tree, nodes);
+        }
         if (from.samples != null) {
             Samples.fold(from.samples, to.samples, to.header);
         }

@@ -57,6 +57,15 @@ final class TreeNodes {
         return (int) words.get(place(node));
     }
 
+    /** Whether a node or one of its callers is of this consumer. */
+    boolean isWithin(int node, int consumer) {
+        int at = node;
+        while (at != 0 && consumerOf(at) != consumer) {
+            at = callerOf(at);
+        }
+        return at != 0;
+    }
+
     boolean isLink(int node) {
         return (consumerOf(node) & Format.LINK) != 0;
     }

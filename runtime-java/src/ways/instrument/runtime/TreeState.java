@@ -67,7 +67,7 @@ final class TreeState extends MappedTree {
         }
         long next = words.get(at + Format.NODE_NEXT);
         entered(at, next);
-        words.put(top + 1, SAMPLES || SAMPLED && Sampling.skips(entries, next) ? 0 : Clock.now());
+        words.put(top + 1, (SAMPLES ? (next & Format.KEPT) == 0 : SAMPLED && Sampling.skips(entries, next)) ? 0 : Clock.now());
         if (SAMPLES) {
             Memory.put(words, mark, node);
         }
@@ -191,7 +191,10 @@ final class TreeState extends MappedTree {
         long start = words.get(top + 1);
         if (start != 0) {
             if (SAMPLED || SAMPLES) {
-                return closeTimed(column, null);
+                return closeTimed(Clock.now(), column, null);
+            }
+            if (isKept(at)) {
+                return closeTimed(now, column, null);
             }
             time(words, at, now - start, 0);
             words.put(top + 1, now);
@@ -218,8 +221,8 @@ final class TreeState extends MappedTree {
     }
 
     /** One in many: kept out of the way of the others. */
-    private boolean closeTimed(int column, NotInlined none) {
-        now = Clock.now();
+    private boolean closeTimed(long at, int column, NotInlined none) {
+        now = at;
         cpuNow = CPU ? cpuClock() : 0;
         cpuLast = cpuNow;
         closeTop(column);
@@ -494,7 +497,7 @@ final class TreeState extends MappedTree {
         long next = words.get(at + Format.NODE_NEXT);
         entered(at, next);
         // Of calls that come this way hardly any is the first of a call that waits: LibraryCalls knows which.
-        boolean timed = SAMPLES ? LibraryCalls.has(idPlusOne - 1) : !SAMPLED || !Sampling.skips(entries, next);
+        boolean timed = SAMPLES ? LibraryCalls.has(idPlusOne - 1) || isKept(at) : !SAMPLED || !Sampling.skips(entries, next);
         words.put(top + 1, untimed || !timed ? 0 : Clock.now());
         endOfProbe();
     }
@@ -503,5 +506,43 @@ final class TreeState extends MappedTree {
     boolean foldInto(ThreadState sum) {
         endSamples();
         return new TreeFold(this, (TreeState) sum).run();
+    }
+
+    // ---- calibration ----
+
+    @Override
+    long charged() {
+        return nodes.sum(Format.NODE_NS, TRIAL_CALLER + 1) + (SAMPLED ? nodes.sum(Format.NODE_HEAD, TRIAL_CALLER + 1) : 0);
+    }
+
+    @Override
+    long chargedCpu() {
+        return CPU ? nodes.sum(Format.NODE_CPU, TRIAL_CALLER + 1) : 0;
+    }
+
+    @Override
+    long coveredCalls() {
+        return SAMPLED ? nodes.sum(Format.NODE_COVERED, TRIAL_CALLER + 1) : 0;
+    }
+
+    @Override
+    void timeAll(boolean all) {
+        if (SAMPLED) {
+            head = 0;
+            period = all ? 1 : Sampling.RARE;
+            for (int node : nodes.numbers()) {
+                int at = TreeNodes.place(node);
+                words.put(at + Format.NODE_NEXT, Sampling.next(words.get(at + Format.NODE_NEXT), words.get(at + Format.ENTRIES)));
+            }
+        }
+    }
+
+    @Override
+    void warmUpDurations() {
+        if (Recording.settings.latency != null) {
+            long key = Durations.key(current, 1, false);
+            keepDurations().keep(this, tree, key, 1);
+            durations.keep(this, tree, key, 1);
+        }
     }
 }

@@ -6,12 +6,17 @@
 use std::collections::BTreeMap;
 
 /// Buckets of an octave: the scale is its binary logarithm.
-const PER_OCTAVE: i32 = 64;
+pub(crate) const PER_OCTAVE: i32 = 64;
+/// The largest octave of durations that 64 bits can hold.
+pub(crate) const LAST_OCTAVE: i32 = 63;
+
+/// The counts of an octave, by bucket.
+pub(crate) type Counts = [u64; PER_OCTAVE as usize];
 
 /// How many durations there are of each size. An octave takes room once it has a duration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    octaves: BTreeMap<i32, Box<[u64; PER_OCTAVE as usize]>>,
+    octaves: BTreeMap<i32, Box<Counts>>,
     /// Durations of 0 ns, which are in no bucket.
     zeros: u64,
     count: u64,
@@ -21,7 +26,7 @@ pub struct Histogram {
 }
 
 /// The bucket of a duration in ns, which is not 0.
-pub(super) fn bucket(ns: u64) -> i32 {
+pub fn bucket(ns: u64) -> i32 {
     ((ns as f64).log2() * f64::from(PER_OCTAVE)).ceil() as i32 - 1
 }
 
@@ -37,9 +42,7 @@ impl Histogram {
             self.zeros += 1;
         } else {
             let bucket = bucket(ns);
-            let octave = self.octaves.entry(bucket.div_euclid(PER_OCTAVE));
-            octave.or_insert_with(|| Box::new([0; PER_OCTAVE as usize]))
-                [bucket.rem_euclid(PER_OCTAVE) as usize] += 1;
+            self.octave(bucket.div_euclid(PER_OCTAVE))[bucket.rem_euclid(PER_OCTAVE) as usize] += 1;
         }
         self.least = if self.count == 0 { ns } else { self.least.min(ns) };
         self.most = self.most.max(ns);
@@ -53,14 +56,61 @@ impl Histogram {
             return;
         }
         for (octave, more) in &other.octaves {
-            let own = self.octaves.entry(*octave).or_insert_with(|| Box::new([0; PER_OCTAVE as usize]));
-            own.iter_mut().zip(more.iter()).for_each(|(sum, count)| *sum += count);
+            let own = self.octave(*octave);
+            own.iter_mut().zip(more.iter()).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
         }
         self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
         self.most = self.most.max(other.most);
-        self.zeros += other.zeros;
-        self.count += other.count;
-        self.sum += other.sum;
+        self.zeros = self.zeros.saturating_add(other.zeros);
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+
+    /// Adds an octave as a file has it: counts by bucket, of which those of octave -1 begin with the durations of 0 ns; their sum, the shortest and the longest.
+    pub(crate) fn add_octave(
+        &mut self,
+        octave: i32,
+        mut counts: Counts,
+        sum: u64,
+        (least, most): (u64, u64),
+    ) {
+        let zeros = if octave < 0 { std::mem::take(&mut counts[0]) } else { 0 };
+        let buckets = counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
+        let octaves =
+            if buckets > 0 { BTreeMap::from([(octave, Box::new(counts))]) } else { BTreeMap::new() };
+        let count = buckets.saturating_add(zeros);
+        self.merge(&Histogram { octaves, zeros, count, sum: sum.into(), least: least.min(most), most });
+    }
+
+    /// The octaves, as a file has them: see [`Self::add_octave`]. Their sums are shares of the sum of all, and the range is that of all.
+    pub(crate) fn file_octaves(&self) -> BTreeMap<i32, Counts> {
+        let mut octaves: BTreeMap<i32, Counts> =
+            self.octaves.iter().map(|(octave, counts)| (*octave, **counts)).collect();
+        if self.zeros > 0 {
+            octaves.entry(-1).or_insert([0; PER_OCTAVE as usize])[0] = self.zeros;
+        }
+        octaves
+    }
+
+    /// Takes away durations that are part of these. The shortest and the longest of those that stay are known as far as their buckets tell.
+    pub fn subtract(&mut self, earlier: &Histogram) {
+        for (octave, counts) in &earlier.octaves {
+            let Some(own) = self.octaves.get_mut(octave) else { continue };
+            own.iter_mut().zip(counts.iter()).for_each(|(count, less)| *count = count.saturating_sub(*less));
+        }
+        self.octaves.retain(|_, counts| counts.iter().any(|count| *count > 0));
+        self.zeros = self.zeros.saturating_sub(earlier.zeros);
+        self.count = self.buckets().map(|(_, count)| count).sum::<u64>() + self.zeros;
+        self.sum = self.sum.saturating_sub(earlier.sum);
+        let bound = |bucket: i32| (f64::from(bucket) / f64::from(PER_OCTAVE)).exp2() as u64;
+        let (first, last) = (self.buckets().next(), self.buckets().next_back());
+        let least = first.filter(|_| self.zeros == 0).map_or(0, |(bucket, _)| bound(bucket));
+        self.least = self.least.max(least);
+        self.most = self.most.min(last.map_or(0, |(bucket, _)| bound(bucket + 1)));
+    }
+
+    fn octave(&mut self, octave: i32) -> &mut Counts {
+        self.octaves.entry(octave).or_insert_with(|| Box::new([0; PER_OCTAVE as usize]))
     }
 
     /// Durations.
@@ -203,6 +253,20 @@ mod tests {
         let mut none = Histogram::default();
         none.merge(&sum);
         assert_eq!(none, sum);
+    }
+
+    #[test]
+    fn what_stays_of_a_difference_is_the_histogram_of_what_came() {
+        let (before, came) = ([0, 5, 700, 9_000_000], [0, 1, 650, 702, 80_000]);
+        let mut left = of(before.iter().chain(&came).copied());
+        left.subtract(&of(before));
+        let expected = of(came);
+        assert_eq!(left.buckets().collect::<Vec<_>>(), expected.buckets().collect::<Vec<_>>());
+        assert_eq!((left.count(), left.sum(), left.zeros()), (5, expected.sum(), 1));
+        let (least, most) = left.range().unwrap();
+        assert!(least == 0 && (80_000..81_000).contains(&most), "{least} {most}");
+        left.subtract(&expected);
+        assert_eq!((left.range(), left.count()), (None, 0));
     }
 
     #[test]
