@@ -14,6 +14,7 @@ mod class_data_sharing;
 mod class_loaders;
 mod class_loading;
 mod clock;
+mod compatibility;
 mod compilation;
 mod containers;
 mod corpus;

@@ -97,7 +97,7 @@ fn each_rule_calls_its_method_with_what_it_names() -> Result<()> {
     as_blessed("account.jsonl", &rows.map(|row| format!("{row}\n")).collect::<String>())?;
 
     let mut diff = call()?;
-    diff.current_dir(place.folder.path()).args(["diff", "app", "out", "--ignore", "lines"]);
+    diff.current_dir(place.folder.path()).args(["diff", "app", "out", "--debug", "--ignore", "lines"]);
     let diff = text(&diff.output()?.stdout);
     as_blessed("rules.diff", &diff)?;
     ensure!(!diff.contains("instrument/runtime"), "nothing but what rules name is inserted");

@@ -96,9 +96,9 @@ fn sizes_api_and_methods_of_two_builds() -> Result<()> {
             "| classes | 5 | 7 | +2 |\n",
             "| classes | 0 | 0 | 0 |\n| methods | 1 | 2 | 1 |\n| fields | 1 | 0 | 0 |\n",
             "#### Added classes\n\n- `com.acme.Other`\n- `com.acme.Plain`\n",
-            "#### API: removed\n\n- `protected void com.acme.Shop$Item.load()`\n- `protected static varargs List com.acme.Shop.items(java.lang.String[])`\n",
-            "#### API: changed\n\n- `public int com.acme.Shop.price(java.lang.String,int[])` was `public final int com.acme.Shop.price(java.lang.String,int[])`\n",
-            "#### API: added\n\n- `public long com.acme.Shop.sold`\n- `protected static List com.acme.Shop.items(java.util.List)`\n",
+            "\n\nThe API is **not binary compatible**: 2 changes break compiled code and sources, 0 more only sources.\n\n",
+            "#### API: breaks compiled code and sources\n\n- `protected static varargs java.util.List<String> com.acme.Shop.items(String[])`: is gone\n- `protected void com.acme.Shop$Item.load()`: is gone\n",
+            "#### API: compatible\n\n- `public int com.acme.Shop.price(String, int[])` was `public final int com.acme.Shop.price(String, int[])`\n- `public long com.acme.Shop.sold` is new\n- `protected static java.util.List<String> com.acme.Shop.items(java.util.List<String>)` is new\n",
             "notes.txt` added\n",
             "<details><summary><code>com.acme.Shop.price(java.lang.String,int[])</code>: changed, +1 -1</summary>\n\n```diff\n@@ ",
             "\n-  flags 0x0011 public final\n+  flags 0x0001 public\n",
@@ -145,6 +145,171 @@ fn sizes_api_and_methods_of_two_builds() -> Result<()> {
 
     let refused = call()?.args(["diff", "--markdown", "--json"]).args([&one, &two]).capture()?;
     ensure!(refused.status.code() == Some(2));
+    Ok(())
+}
+
+/// A member of a class before and after, whom that breaks (`-`: nobody, `S`: sources, `B`: compiled code as well), and why.
+const MEMBERS: &[(&str, &str, char, &str)] = &[
+    (
+        "List<String> a() { return null; }",
+        "List<Integer> a() { return null; }",
+        'S',
+        "has other generic types",
+    ),
+    (
+        "void a(Map<String, List<String>> x) { }",
+        "void a(Map<String, List<Integer>> x) { }",
+        'S',
+        "has other generic types",
+    ),
+    ("<T> T a(T x) { return x; }", "<U> U a(U x) { return x; }", '-', ""),
+    ("<T> void a() { }", "<T, U> void a() { }", 'S', "has other generic types"),
+    ("void a() { }", "void a() throws java.io.IOException { }", 'S', "throws `java.io.IOException`"),
+    ("void a() throws java.io.IOException { }", "void a() { }", 'S', "throws no `java.io.IOException`"),
+    ("void a() { }", "void a() throws IllegalStateException { }", '-', ""),
+    ("static final int A = 1;", "static final int A = 2;", '-', "compiled code keeps `1`"),
+    ("static final int A = 1;", "static final int A = new Object().hashCode();", 'S', "is no constant"),
+    ("int a;", "long a;", 'B', "has another type"),
+    ("int a;", "final int a = 1;", 'B', "is final"),
+    ("List<String> a;", "List<Integer> a;", 'S', "has other generic types"),
+    ("void a() { }", "", 'B', "is gone"),
+    ("void a() { }", "int a() { return 1; }", 'B', "has another result"),
+    ("void a() { }", "protected void a() { }", 'B', "is less accessible"),
+    ("void a() { }", "static void a() { }", 'B', "is static or no longer"),
+    ("void a() { }", "final void a() { }", 'B', "is final"),
+    ("void a() { }", "native void a();", '-', ""),
+    ("void a(String... x) { }", "void a(String[] x) { }", 'S', "takes no variable number of arguments"),
+    ("int inherited() { return 1; }", "", '-', "is inherited from `Base`"),
+    ("String toString() { return null; }", "", '-', "is inherited from `Object`"),
+    ("abstract void a();", "", 'B', "is gone"),
+    ("", "abstract void a();", 'S', "subclasses must implement `a`"),
+    ("", "void a() { }", '-', "is new"),
+];
+
+/// The same of classes, by name.
+const CLASSES: &[(&str, &str, &str, char, &str)] = &[
+    (
+        "T1",
+        "public class T1<T> { }",
+        "public class T1<T extends Number> { }",
+        'S',
+        "has other type parameters",
+    ),
+    (
+        "T2",
+        "public class T2 implements Comparator<String> { public int compare(String a, String b) { return 0; } }",
+        "public class T2 { public int compare(String a, String b) { return 0; } }",
+        'B',
+        "is no longer a `java.util.Comparator`",
+    ),
+    ("T3", "public class T3 { }", "public final class T3 { }", 'B', "can no longer be extended"),
+    ("T4", "public class T4 { }", "public abstract class T4 { }", 'B', "is abstract"),
+    ("T5", "public class T5 extends Exception { }", "public class T5 extends RuntimeException { }", '-', ""),
+    (
+        "T6",
+        "public interface T6 { }",
+        "public interface T6 { void a(); }",
+        'S',
+        "subclasses must implement `a`",
+    ),
+    ("T7", "public interface T7 { void a(); }", "public interface T7 { default void a() { } }", '-', ""),
+    (
+        "T8",
+        "public class T8 { private T8() { } protected void a() { } }",
+        "public final class T8 { private T8() { } }",
+        '-',
+        "",
+    ),
+    (
+        "T9",
+        "public @interface T9 { int a() default 1; }",
+        "public @interface T9 { int a(); int b() default 2; }",
+        'S',
+        "has no default",
+    ),
+    ("T10", "public class T10 { }", "class T10 { }", 'B', "is gone"),
+    (
+        "T11",
+        "public class T11 { public Object a() { return 1; } }",
+        "public class T11 { public String a() { return null; } }",
+        'B',
+        "has another result",
+    ),
+    (
+        "T12",
+        "public class T12 implements java.util.concurrent.Callable<Object> { public Object call() { return 1; } }",
+        "public class T12 implements java.util.concurrent.Callable<String> { public String call() { return null; } }",
+        'S',
+        "has another result",
+    ),
+];
+
+/// Each kind of change of an API, and whom it breaks.
+#[test]
+fn what_breaks_whom() -> Result<()> {
+    let jdk = Jdk::default_kit()?;
+    let work = tempfile::tempdir()?;
+    let class = |number: usize, member: &str| {
+        let access = if member.is_empty() || member.starts_with("protected") { "" } else { "public " };
+        format!("public abstract class Case{number} extends Base {{ {access}{member} }}")
+    };
+    let side =
+        |name: &str, member: &dyn Fn(usize) -> &'static str, more: &[(&str, &str)]| -> Result<PathBuf> {
+            let folder = work.path().join(name);
+            let mut sources = vec![(
+                "Base".to_owned(),
+                "public class Base { public int inherited() { return 0; } }".to_owned(),
+            )];
+            sources.extend(
+                (0..MEMBERS.len()).map(|number| (format!("Case{number}"), class(number, member(number)))),
+            );
+            sources.extend(more.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())));
+            let mut javac = jdk.tool("javac");
+            javac.args(["--release", "17", "-d"]).arg(folder.join("classes"));
+            for (name, text) in sources {
+                let file = folder.join(format!("{name}.java"));
+                fs::create_dir_all(&folder)?;
+                fs::write(&file, format!("import java.util.*; {text}"))?;
+                javac.arg(file);
+            }
+            javac.run_quietly()?;
+            Ok(folder.join("classes"))
+        };
+    let before = side(
+        "a",
+        &|number| MEMBERS[number].0,
+        &CLASSES.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(),
+    )?;
+    let after = side(
+        "b",
+        &|number| MEMBERS[number].1,
+        &CLASSES.iter().map(|row| (row.0, row.2)).collect::<Vec<_>>(),
+    )?;
+    let (text, _) = page(&before, &after, &[])?;
+    let mut title = "";
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for line in text.lines() {
+        title = line.strip_prefix("#### ").unwrap_or(title);
+        found.extend(line.strip_prefix("- ").filter(|_| title.starts_with("API")).map(|row| (title, row)));
+    }
+    let expected = MEMBERS.iter().enumerate().map(|(number, case)| (format!("Case{number}"), case.2, case.3));
+    for (class, verdict, why) in expected.chain(CLASSES.iter().map(|row| (row.0.to_owned(), row.3, row.4))) {
+        let is_of = |row: &str| row.split(|c: char| !c.is_alphanumeric()).any(|word| word == class);
+        let rows: Vec<_> = found.iter().filter(|(_, row)| is_of(row)).collect();
+        let has = |start: &str| rows.iter().any(|(title, _)| title.starts_with(start));
+        let worst = if has("API: breaks compiled") {
+            'B'
+        } else if has("API: breaks sources") {
+            'S'
+        } else {
+            '-'
+        };
+        ensure!(worst == verdict, "{class}: {worst}, not {verdict}: {rows:?}");
+        ensure!(
+            rows.is_empty() == why.is_empty() || rows.iter().any(|(_, row)| row.ends_with(why)),
+            "{class}: {why}: {rows:?}"
+        );
+    }
     Ok(())
 }
 

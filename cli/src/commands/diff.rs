@@ -30,6 +30,9 @@ pub(crate) struct Opts {
     /// Compare everything: indices, offsets, bytes, the order of attributes, the forms of frames
     #[arg(long)]
     raw: bool,
+    /// Compare debugging information, too, which any change of a source moves: line numbers, local variables, SourceFile
+    #[arg(long)]
+    debug: bool,
     /// What makes no difference
     #[arg(long, value_name = "WHAT,..", value_delimiter = ',', value_parser = words::<Ignored>())]
     ignore: Vec<Ignored>,
@@ -42,10 +45,10 @@ pub(crate) struct Opts {
     /// Print one line per class that differs, and a summary
     #[arg(long)]
     stat: bool,
-    /// Print one JSON object per entry that differs, and a last one with the summary; of profiles, one document
+    /// Print one JSON object per entry that differs and per change of the API, and a last one with the summary; of profiles, one document
     #[arg(long, conflicts_with = "stat")]
     json: bool,
-    /// Print Markdown for a comment on a pull request: sizes, the public and protected API, and what changed in each method
+    /// Print Markdown for a comment on a pull request: sizes, what breaks of the public and protected API, and what changed in each method
     #[arg(long, conflicts_with_all = ["stat", "json", "method"])]
     markdown: bool,
     #[command(flatten)]
@@ -81,10 +84,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         (_, _, true) => Form::Stat,
         _ => Form::Text,
     };
-    let Opts { pool, raw, ignore, method, context, .. } = &opts;
+    let Opts { pool, raw, debug, ignore, method, context, .. } = &opts;
     let options = diff::Options {
         pool: *pool,
         raw: *raw,
+        debug: *debug,
         ignore: ignore.clone(),
         method: method.clone(),
         context: *context,

@@ -9,6 +9,7 @@ mod markdown;
 use crate::dump::Chosen;
 use crate::source::{Input, Tree, is_archive_name, join};
 use anyhow::{Context, Result};
+use api::{Sides, Verdict};
 use instrument_names::word::words;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
@@ -51,6 +52,8 @@ pub struct Options {
     pub pool: bool,
     /// Everything: indices, offsets, bytes.
     pub raw: bool,
+    /// Debugging information, too, which every change of a source moves.
+    pub debug: bool,
     /// What makes no difference.
     pub ignore: Vec<Ignored>,
     /// Only the methods that fit this pattern.
@@ -72,6 +75,8 @@ pub struct Summary {
     pub removed: usize,
     /// Only in the second input.
     pub added: usize,
+    /// Of those that are equal: how many differ in the debugging information, which was not compared.
+    pub debug_only: usize,
 }
 
 impl Summary {
@@ -92,7 +97,7 @@ pub fn compare(
     out: &mut dyn Write,
 ) -> Result<Summary> {
     let ignored = |what| opts.ignore.contains(&what);
-    let debug = ignored(Ignored::Debug);
+    let debug = ignored(Ignored::Debug) || !opts.debug && !opts.raw;
     let options = PrintOptions {
         pool: opts.pool && !ignored(Ignored::Pool),
         raw: opts.raw,
@@ -104,7 +109,10 @@ pub fn compare(
     };
     let chosen = opts.method.as_deref().map(Chosen::new).transpose()?;
     let page = (opts.form == Form::Markdown).then(|| Page::new([before.0, after.0]));
-    let mut report = Report { opts, options, chosen, page, out, summary: Summary::default() };
+    let has_api = matches!(opts.form, Form::Markdown | Form::Json) && chosen.is_none();
+    let api = has_api.then(Sides::default);
+    let summary = Summary::default();
+    let mut report = Report { opts, options, chosen, page, api, tree: 0, trees: 0, out, summary };
     let names = (before.0, after.0);
     match (before.1, after.1) {
         (Input::Tree(before), Input::Tree(after)) => {
@@ -123,6 +131,11 @@ struct Report<'r> {
     chosen: Option<Chosen>,
     /// What `--markdown` prints in the end.
     page: Option<Page>,
+    /// The classes of both sides, where their APIs are compared.
+    api: Option<Sides>,
+    /// The archive or folder at hand, by its number, and how many there were.
+    tree: usize,
+    trees: usize,
     out: &'r mut dyn Write,
     summary: Summary,
 }
@@ -137,34 +150,29 @@ impl Report<'_> {
         for entry in after.entries() {
             pairs.entry((&entry.name, entry.duplicate)).or_default().1 = Some(entry);
         }
+        self.trees += 1;
+        let around = std::mem::replace(&mut self.tree, self.trees);
         for ((name, duplicate), pair) in pairs {
             let mark = if duplicate > 0 { format!(" (duplicate {duplicate})") } else { String::new() };
             let (first, second) = (join(left, before, name) + &mark, join(right, after, name) + &mark);
             let (a, b) = match pair {
                 (Some(a), Some(b)) => (a, b),
                 (Some(a), None) => {
-                    self.summary.removed += 1;
-                    if let Some(page) = &mut self.page {
-                        page.only(Side::Before, &first, &before.read(a).with_context(|| left.to_owned())?);
-                        continue;
-                    }
-                    self.note("removed", &first, format_args!("only in {left}"))?;
+                    let bytes = before.read(a).with_context(|| left.to_owned())?;
+                    self.only(Side::Before, &first, left, &bytes)?;
                     continue;
                 }
-                (None, b) => {
-                    self.summary.added += 1;
-                    if let (Some(page), Some(b)) = (&mut self.page, b) {
-                        page.only(Side::After, &second, &after.read(b).with_context(|| right.to_owned())?);
-                        continue;
-                    }
-                    self.note("added", &second, format_args!("only in {right}"))?;
+                (None, Some(b)) => {
+                    let bytes = after.read(b).with_context(|| right.to_owned())?;
+                    self.only(Side::After, &second, right, &bytes)?;
                     continue;
                 }
+                (None, None) => continue,
             };
             let bytes_a = before.read(a).with_context(|| left.to_owned())?;
             let bytes_b = after.read(b).with_context(|| right.to_owned())?;
             if bytes_a == bytes_b {
-                self.equal(&bytes_a);
+                self.equal(&first, &bytes_a);
             } else if is_archive_name(name) && depth < MAX_NESTING {
                 match (Tree::of_archive(bytes_a), Tree::of_archive(bytes_b)) {
                     (Ok(a), Ok(b)) => self.trees(&first, &a, &second, &b, depth + 1)?,
@@ -174,14 +182,48 @@ impl Report<'_> {
                 self.files(&first, &bytes_a, &second, &bytes_b)?;
             }
         }
+        self.tree = around;
         Ok(())
     }
 
+    /// An entry that only one side has, `input`.
+    fn only(&mut self, side: Side, address: &str, input: &str, bytes: &[u8]) -> Result<()> {
+        let class = ClassFile::parse(bytes);
+        if let Some(chosen) = &mut self.chosen {
+            let Ok(class) = &class else { return Ok(()) };
+            let text = text::print_class(class, &self.options);
+            let fitting = text::sections(&text).filter(|section| chosen.fits(class, section)).count();
+            if fitting == 0 {
+                return Ok(());
+            }
+        }
+        if let Ok(class) = &class {
+            self.of_api(address, &[side], class);
+        }
+        let (word, count) = match side {
+            Side::Before => ("removed", &mut self.summary.removed),
+            Side::After => ("added", &mut self.summary.added),
+        };
+        *count += 1;
+        match &mut self.page {
+            Some(page) => page.only(side, address, class.as_ref().ok()),
+            None => self.note(word, address, format_args!("only in {input}"))?,
+        }
+        Ok(())
+    }
+
+    /// A class whose API is compared: not the versions of one for some JVMs, which stand in for the class.
+    fn of_api(&mut self, address: &str, sides: &[Side], class: &ClassFile<'_>) {
+        if let Some(api) = self.api.as_mut().filter(|_| !address.contains("META-INF/versions/")) {
+            api.add(sides, self.tree, class);
+        }
+    }
+
     /// Two files have the same bytes.
-    fn equal(&mut self, bytes: &[u8]) {
+    fn equal(&mut self, address: &str, bytes: &[u8]) {
         self.summary.equal += 1;
-        if let Some(page) = &mut self.page {
-            page.equal(bytes.to_vec(), 0);
+        if self.page.is_some() || self.api.is_some() {
+            self.same_classes(address, bytes, 0);
         }
         let Some(chosen) = &mut self.chosen else { return };
         match ClassFile::parse(bytes) {
@@ -195,10 +237,33 @@ impl Report<'_> {
         }
     }
 
+    /// A file that both have with the same bytes: a class, an archive of classes, or something else. `depth`: archives around it.
+    fn same_classes(&mut self, address: &str, bytes: &[u8], depth: usize) {
+        if let Ok(class) = ClassFile::parse(bytes) {
+            self.of_api(address, &[Side::Before, Side::After], &class);
+            if let Some(page) = &mut self.page {
+                page.both(&class, &class);
+            }
+        } else if bytes.starts_with(b"PK")
+            && depth < MAX_NESTING
+            && let Ok(tree) = Tree::of_archive(bytes.to_vec())
+        {
+            self.trees += 1;
+            let around = std::mem::replace(&mut self.tree, self.trees);
+            let is_wanted = |name: &str| name.ends_with(".class") || is_archive_name(name);
+            for entry in tree.entries().iter().filter(|entry| is_wanted(&entry.name)) {
+                // An entry that cannot be read is the same on both sides.
+                let Ok(bytes) = tree.read(entry) else { continue };
+                self.same_classes(&entry.name, &bytes, depth + 1);
+            }
+            self.tree = around;
+        }
+    }
+
     /// Two classes or two other files.
     fn files(&mut self, left: &str, before: &[u8], right: &str, after: &[u8]) -> Result<()> {
         if before == after {
-            self.equal(before);
+            self.equal(left, before);
             return Ok(());
         }
         let (a, b) = match (ClassFile::parse(before), ClassFile::parse(after)) {
@@ -217,6 +282,8 @@ impl Report<'_> {
                 return self.other(left, Some(right), &reason);
             }
         };
+        self.of_api(left, &[Side::Before], &a);
+        self.of_api(left, &[Side::After], &b);
         let (old, new) = (text::print_class(&a, &self.options), text::print_class(&b, &self.options));
         if old == new {
             if self.options.raw && self.opts.method.is_none() && self.opts.ignore.is_empty() {
@@ -239,6 +306,9 @@ impl Report<'_> {
         }
         if changes.is_empty() {
             self.summary.equal += 1;
+            if self.chosen.is_none() && self.differs_in_debug(&a, &b) {
+                self.summary.debug_only += 1;
+            }
             return Ok(());
         }
         self.summary.different += 1;
@@ -264,8 +334,23 @@ impl Report<'_> {
         Ok(())
     }
 
+    /// Whether two classes that are equal as they are compared differ in debugging information, which was left out unasked.
+    fn differs_in_debug(&self, before: &ClassFile<'_>, after: &ClassFile<'_>) -> bool {
+        if self.options.source || self.opts.ignore.contains(&Ignored::Debug) {
+            return false;
+        }
+        let ignored = |what| self.opts.ignore.contains(&what);
+        let (lines, locals) = (!ignored(Ignored::Lines), !ignored(Ignored::Locals));
+        let options = PrintOptions { lines, locals, source: true, ..self.options.clone() };
+        text::print_class(before, &options) != text::print_class(after, &options)
+    }
+
     /// A difference that is not shown line by line.
     fn other(&mut self, left: &str, right: Option<&str>, reason: &str) -> Result<()> {
+        // It is no method.
+        if self.chosen.is_some() && !left.ends_with(".class") {
+            return Ok(());
+        }
         self.summary.different += 1;
         if let Some(page) = &mut self.page {
             page.other(left, reason);
@@ -291,13 +376,30 @@ impl Report<'_> {
     }
 
     fn finish(self) -> Result<Summary> {
-        let Summary { equal, different, removed, added } = self.summary;
+        let Summary { equal, different, removed, added, debug_only } = self.summary;
+        let changes = self.api.map(|api| api.changes()).unwrap_or_default();
         if let Some(page) = &self.page {
-            self.out.write_all(page.text().as_bytes())?;
+            self.out.write_all(page.text(&changes).as_bytes())?;
         } else if self.opts.form == Form::Json {
-            writeln!(self.out, "{}", json!({"summary": self.summary}))?;
+            for change in &changes {
+                writeln!(self.out, "{}", change.json())?;
+            }
+            let mut last = json!({"summary": self.summary});
+            if self.chosen.is_none() {
+                let worst = changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::Compatible);
+                last["api"] = worst.json();
+            }
+            writeln!(self.out, "{last}")?;
         } else if self.opts.form == Form::Stat {
-            writeln!(self.out, "{different} different, {removed} removed, {added} added, {equal} equal")?;
+            let hidden = if debug_only > 0 {
+                format!(", {debug_only} of them but for debugging information")
+            } else {
+                String::new()
+            };
+            writeln!(
+                self.out,
+                "{different} different, {removed} removed, {added} added, {equal} equal{hidden}"
+            )?;
         }
         if let Some(warning) = self.chosen.and_then(Chosen::warning) {
             anyhow::bail!("{warning}");

@@ -1,32 +1,22 @@
-//! The API of a class by its access flags: what other packages can use of it, and how two versions of it differ.
+//! The API of classes by their access flags: what other packages can use, how two versions of it differ, and what breaks.
 //!
-//! A class belongs to it if it and the classes around it are public or protected (InnerClasses has the flags of nested classes, JVMS
-//! 4.7.6), a member if it is public or protected in such a class. What compilers made (`synthetic`) does not.
+//! A class belongs to it if it and the classes around it are public or protected, a member if it is public, or protected in a class that can
+//! be extended. What compilers made (`synthetic`) does not.
 
-use std::collections::BTreeMap;
+mod class;
+mod generics;
+mod judge;
+mod library;
 
-use instrument_names::{mutf8, signature};
-use instrument_rewriter::class_file::instruction::u2;
-use instrument_rewriter::class_file::{ClassFile, Member, find_attribute};
-use instrument_rewriter::error::ClassError;
-use instrument_rewriter::text::{FlagsOf, flag_names};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-const PUBLIC: u16 = 0x0001;
-const PROTECTED: u16 = 0x0004;
-const STATIC: u16 = 0x0008;
-const FINAL: u16 = 0x0010;
-const VARARGS: u16 = 0x0080;
-const INTERFACE: u16 = 0x0200;
-const ABSTRACT: u16 = 0x0400;
-const SYNTHETIC: u16 = 0x1000;
-const ANNOTATION: u16 = 0x2000;
-const ENUM: u16 = 0x4000;
-const MODULE: u16 = 0x8000;
-
-/// The flags that matter to whoever uses it.
-const OF_CLASS: u16 = PUBLIC | PROTECTED | STATIC | FINAL | INTERFACE | ABSTRACT | ANNOTATION | ENUM;
-const OF_FIELD: u16 = PUBLIC | PROTECTED | STATIC | FINAL;
-const OF_METHOD: u16 = PUBLIC | PROTECTED | STATIC | FINAL | VARARGS | ABSTRACT;
+use super::markdown::Side;
+use class::Class;
+use instrument_rewriter::class_file::ClassFile;
+use judge::{Pair, worst};
+use library::{Library, Platform};
+use serde_json::{Value, json};
 
 /// What something in an API is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,117 +26,140 @@ pub(super) enum Kind {
     Method,
 }
 
-/// What a class has to offer: by kind, name and descriptor, as Java writes it.
-pub(super) type Api = BTreeMap<(Kind, String), String>;
+/// Whom a change breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// Nobody.
+    Compatible,
+    /// Sources that are compiled again.
+    Source,
+    /// Compiled code as well.
+    Binary,
+}
+
+impl Verdict {
+    /// Whether compiled code goes on to work, and whether sources can be compiled again.
+    pub(super) fn json(self) -> Value {
+        json!({"binary_compatible": self < Verdict::Binary, "source_compatible": self < Verdict::Source})
+    }
+}
+
+/// Why a change breaks something, or what else is to be said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reason {
+    verdict: Verdict,
+    /// As `is final`, or `throws` with a name behind it.
+    pub(super) what: &'static str,
+    /// A name or value of the program.
+    pub(super) name: Option<String>,
+    /// Another row says it: of the class that declares what is inherited.
+    is_listed: bool,
+}
+
+impl Reason {
+    fn new(verdict: Verdict, what: &'static str, name: Option<String>) -> Reason {
+        Reason { verdict, what, name, is_listed: false }
+    }
+
+    fn text(&self) -> String {
+        self.name.as_ref().map_or_else(|| self.what.to_owned(), |name| format!("{} {name}", self.what))
+    }
+}
 
 /// A difference between two APIs: what it was and what it is; one of them is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
+    /// The class, in internal form.
+    pub(super) class: String,
     pub(super) kind: Kind,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
+    pub(super) verdict: Verdict,
+    pub(super) reasons: Vec<Reason>,
+    /// The class as a whole came or went, and has a row of its own.
+    pub(super) is_part: bool,
 }
 
-/// The API of a class; empty if it has none.
-///
-/// # Errors
-/// A name that is none, or an attribute that cannot be read.
-pub(super) fn of(class: &ClassFile<'_>) -> Result<Api, ClassError> {
-    let mut api = Api::new();
-    let Some((flags, place)) = visible_flags(class)? else { return Ok(api) };
-    let name = mutf8::escape(class.name()?).replace('/', ".");
-    let mut text = words(place, flags & OF_CLASS & !if flags & INTERFACE != 0 { ABSTRACT } else { 0 });
-    if flags & INTERFACE == 0 {
-        text.push_str("class ");
+impl Change {
+    fn new(
+        kind: Kind,
+        class: &Class,
+        before: Option<String>,
+        after: Option<String>,
+        mut reasons: Vec<Reason>,
+    ) -> Change {
+        let verdict = worst(&reasons);
+        reasons.retain(|reason| !reason.is_listed);
+        Change { class: class.name.clone(), kind, before, after, verdict, reasons, is_part: false }
     }
-    text.push_str(&name);
-    if let Some(parent) = class.super_name()?.filter(|parent| *parent != b"java/lang/Object") {
-        text.push_str(&format!(" extends {}", mutf8::escape(parent).replace('/', ".")));
-    }
-    let mut word = if flags & INTERFACE != 0 { " extends " } else { " implements " };
-    for index in class.interfaces() {
-        text.push_str(word);
-        text.push_str(&mutf8::escape(class.pool.class_name(index)?).replace('/', "."));
-        word = ", ";
-    }
-    api.insert((Kind::Class, String::new()), text);
+}
 
-    let mut add = |kind: Kind, member: &Member<'_>| -> Result<(), ClassError> {
-        let flags = member.access_flags;
-        if flags & (PUBLIC | PROTECTED) == 0 || flags & SYNTHETIC != 0 {
-            return Ok(());
-        }
-        let own = mutf8::escape(member.name(&class.pool)?);
-        let descriptor = mutf8::escape(member.descriptor(&class.pool)?);
-        let text = match kind {
-            Kind::Method => {
-                let whole = format!("{name}.{own}{descriptor}");
-                let result = signature::returned(&whole).filter(|_| !own.starts_with('<'));
-                let result = result.map(|result| format!("{result} ")).unwrap_or_default();
-                let shown = signature::readable(&whole).unwrap_or(whole);
-                format!("{}{result}{shown}", words(FlagsOf::Method, flags & OF_METHOD))
-            }
-            _ => {
-                // A field's type is what a method would return.
-                let of_type = signature::returned(&format!("(){descriptor}")).unwrap_or(descriptor.clone());
-                format!("{}{of_type} {name}.{own}", words(FlagsOf::Field, flags & OF_FIELD))
-            }
+impl Change {
+    pub(super) fn json(&self) -> Value {
+        let status = match (&self.before, &self.after) {
+            (Some(_), None) => "removed",
+            (None, _) => "added",
+            _ => "changed",
         };
-        api.insert((kind, format!("{own}:{descriptor}")), text);
-        Ok(())
+        let kind = match self.kind {
+            Kind::Class => "class",
+            Kind::Field => "field",
+            Kind::Method => "method",
+        };
+        json!({"api": self.verdict.json(), "class": self.class.replace('/', "."), "kind": kind, "status": status,
+            "before": self.before, "after": self.after,
+            "reasons": self.reasons.iter().map(Reason::text).collect::<Vec<_>>()})
+    }
+}
+
+/// The classes of both sides.
+#[derive(Debug, Default)]
+pub(super) struct Sides {
+    /// By the archive or folder that they lie in, and their name.
+    classes: [BTreeMap<(usize, String), Rc<Class>>; 2],
+}
+
+impl Sides {
+    /// A class of one side or of both. One that cannot be read has no API.
+    pub(super) fn add(&mut self, sides: &[Side], tree: usize, class: &ClassFile<'_>) {
+        let Ok(class) = Class::read(class).map(Rc::new) else { return };
+        for side in sides {
+            self.classes[*side as usize].entry((tree, class.name.clone())).or_insert_with(|| class.clone());
+        }
+    }
+
+    /// What differs, in the order of classes, kinds and names.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let platform = Platform::find_one();
+        let [before, after] = self.classes.each_ref().map(|classes| Library::new(classes, &platform));
+        let [old, new] = &self.classes;
+        let names: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+        let mut changes = Vec::new();
+        for (tree, name) in names {
+            match (before.visible(*tree, name), after.visible(*tree, name)) {
+                (Some(old), Some(new)) => {
+                    let (tree, old_side, new_side) = (*tree, &before, &after);
+                    changes.extend(Pair { tree, old_side, new_side, old, new }.changes());
+                }
+                (Some(class), None) => changes.extend(whole(&class, true)),
+                (None, Some(class)) => changes.extend(whole(&class, false)),
+                (None, None) => {}
+            }
+        }
+        changes
+    }
+}
+
+/// A class that other packages can no longer name, or can now, with its members.
+fn whole(class: &Class, is_gone: bool) -> Vec<Change> {
+    let row = |kind, text, reasons| match is_gone {
+        true => Change::new(kind, class, Some(text), None, reasons),
+        false => Change::new(kind, class, None, Some(text), Vec::new()),
     };
-    let (mut fields, mut methods) = (class.fields(), class.methods());
-    while let Some(field) = fields.next()? {
-        add(Kind::Field, &field)?;
+    let mut rows = vec![row(Kind::Class, class.text(), vec![Reason::new(Verdict::Binary, "is gone", None)])];
+    for (key, member) in class.members.iter().filter(|(_, member)| class.offers(member)) {
+        let row = row(key.kind, class.member_text(key, member), Vec::new());
+        rows.push(Change { is_part: true, ..row });
     }
-    while let Some(method) = methods.next()? {
-        add(Kind::Method, &method)?;
-    }
-    Ok(api)
-}
-
-/// `public static `, with a space behind it if there is anything.
-fn words(of: FlagsOf, flags: u16) -> String {
-    flag_names(of, flags).map(|name| format!("{name} ")).collect()
-}
-
-/// The flags of a class that other packages can see, and how they are read; `None` for one that they cannot see.
-fn visible_flags(class: &ClassFile<'_>) -> Result<Option<(u16, FlagsOf)>, ClassError> {
-    if class.access_flags & (SYNTHETIC | MODULE) != 0 {
-        return Ok(None);
-    }
-    let table = find_attribute(class.attributes(), &class.pool, b"InnerClasses")?;
-    let rows = table.map(|table| table.info.get(2..).unwrap_or_default()).unwrap_or_default();
-    let row_of = |name: &[u8]| rows.chunks_exact(8).find(|row| class.pool.class_name(u2(row, 0)) == Ok(name));
-    let (mut name, mut own, mut place) = (class.name()?, class.access_flags, FlagsOf::Class);
-    let mut is_visible = own & PUBLIC != 0;
-    // A row for each class around this one at most: a damaged table may lead in a circle.
-    for depth in 0..=rows.len() / 8 {
-        let Some(row) = row_of(name) else { break };
-        let (outer, flags) = (u2(row, 2), u2(row, 6));
-        if depth == 0 {
-            (own, place, is_visible) = (flags, FlagsOf::InnerClass, true);
-        }
-        // No outer class: local or anonymous.
-        if outer == 0 || flags & (PUBLIC | PROTECTED) == 0 || flags & SYNTHETIC != 0 {
-            return Ok(None);
-        }
-        name = class.pool.class_name(outer)?;
-    }
-    // The outermost class is another file; its flags are not here. Members of a class that is not public can be reached through its
-    // subclasses only.
-    Ok(is_visible.then_some((own, place)))
-}
-
-/// What differs, in the order of kinds and names.
-pub(super) fn changes(before: &Api, after: &Api) -> Vec<Change> {
-    let mut keys: Vec<_> = before.keys().chain(after.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let all = keys.into_iter().map(|key| Change {
-        kind: key.0,
-        before: before.get(key).cloned(),
-        after: after.get(key).cloned(),
-    });
-    all.filter(|change| change.before != change.after).collect()
+    rows
 }

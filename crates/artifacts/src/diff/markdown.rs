@@ -3,9 +3,7 @@
 //! A comment has room for 65,536 characters. The table of sizes is always whole; the API gets a third of the room, the methods the rest, in
 //! the order of their classes. What did not fit is counted in the last line.
 
-use super::MAX_NESTING;
-use super::api::{self, Api, Change, Kind};
-use crate::source::{Tree, is_archive_name};
+use super::api::{Change, Kind, Verdict};
 use instrument_messages::number;
 use instrument_names::markdown::{block, code, html_code};
 use instrument_names::{mutf8, signature};
@@ -54,7 +52,6 @@ pub(super) struct Page {
     changed: usize,
     sections: Vec<(String, SectionChange)>,
     kept: usize,
-    api: Vec<Change>,
     /// Files that are no classes, or none that can be read: what happened to them.
     others: Vec<String>,
 }
@@ -69,48 +66,26 @@ impl Page {
             changed: 0,
             sections: Vec::new(),
             kept: 0,
-            api: Vec::new(),
             others: Vec::new(),
         }
     }
 
-    /// An entry that only one side has.
-    pub(super) fn only(&mut self, side: Side, address: &str, bytes: &[u8]) {
-        let Ok(class) = ClassFile::parse(bytes) else {
+    /// An entry that only one side has: a class, or another file.
+    pub(super) fn only(&mut self, side: Side, address: &str, class: Option<&ClassFile<'_>>) {
+        let Some(class) = class else {
             let word = if side == Side::Before { "removed" } else { "added" };
             self.others.push(format!("{} {word}", code(&cut(address))));
             return;
         };
-        self.count(side, &class);
-        let (api, none) = (api_of(&class), Api::new());
-        let (before, after) = if side == Side::Before { (&api, &none) } else { (&none, &api) };
-        self.api.extend(api::changes(before, after));
+        self.count(side, class);
         let list = if side == Side::Before { &mut self.removed } else { &mut self.added };
-        list.push(name_of(&class));
+        list.push(name_of(class));
     }
 
-    /// A file that both have with the same bytes: a class, an archive of classes, or something else. `depth`: archives around it.
-    pub(super) fn equal(&mut self, bytes: Vec<u8>, depth: usize) {
-        if let Ok(class) = ClassFile::parse(&bytes) {
-            self.both(&class, &class);
-        } else if bytes.starts_with(b"PK")
-            && depth < MAX_NESTING
-            && let Ok(tree) = Tree::of_archive(bytes)
-        {
-            let is_wanted = |name: &str| name.ends_with(".class") || is_archive_name(name);
-            let wanted = tree.entries().iter().filter(|entry| is_wanted(&entry.name));
-            // An entry that cannot be read is the same on both sides.
-            wanted.filter_map(|entry| tree.read(entry).ok()).for_each(|bytes| self.equal(bytes, depth + 1));
-        }
-    }
-
-    /// Two versions of a class: how large they are, and their APIs.
+    /// Two versions of a class: how large they are.
     pub(super) fn both(&mut self, before: &ClassFile<'_>, after: &ClassFile<'_>) {
         self.count(Side::Before, before);
         self.count(Side::After, after);
-        if before.bytes != after.bytes {
-            self.api.extend(api::changes(&api_of(before), &api_of(after)));
-        }
     }
 
     /// What changed in a class.
@@ -145,38 +120,21 @@ impl Page {
     }
 
     /// The whole page: at most [`LIMIT`] bytes.
-    pub(super) fn text(&self) -> String {
-        let mut text = self.head();
+    pub(super) fn text(&self, api: &[Change]) -> String {
+        let mut text = self.head(api);
         let mut left_out = Vec::new();
         let room = LIMIT - END;
-        let mut lists =
-            vec![("Removed classes", self.removed.iter().map(|name| code(name)).collect::<Vec<_>>())];
+        let mut lists = Vec::new();
+        for (title, verdict) in [
+            ("API: breaks compiled code and sources", Verdict::Binary),
+            ("API: breaks sources", Verdict::Source),
+            ("API: compatible", Verdict::Compatible),
+        ] {
+            let rows = api.iter().filter(|change| change.verdict == verdict && !change.is_part);
+            lists.push((title, rows.map(row).collect::<Vec<_>>()));
+        }
+        lists.push(("Removed classes", self.removed.iter().map(|name| code(name)).collect()));
         lists.push(("Added classes", self.added.iter().map(|name| code(name)).collect()));
-        let of_api =
-            |kind: fn(&Change) -> Option<String>| self.api.iter().filter_map(kind).collect::<Vec<_>>();
-        lists.push((
-            "API: removed",
-            of_api(|change| match (&change.before, &change.after) {
-                (Some(before), None) => Some(code(&cut(before))),
-                _ => None,
-            }),
-        ));
-        lists.push((
-            "API: changed",
-            of_api(|change| match (&change.before, &change.after) {
-                (Some(before), Some(after)) => {
-                    Some(format!("{} was {}", code(&cut(after)), code(&cut(before))))
-                }
-                _ => None,
-            }),
-        ));
-        lists.push((
-            "API: added",
-            of_api(|change| match (&change.before, &change.after) {
-                (None, Some(after)) => Some(code(&cut(after))),
-                _ => None,
-            }),
-        ));
         lists.push(("Other files", self.others.clone()));
         for (title, rows) in lists {
             let missing = list(&mut text, title, &rows, room / 3);
@@ -210,8 +168,8 @@ impl Page {
         text
     }
 
-    /// The title and the tables.
-    fn head(&self) -> String {
+    /// The title, the verdict and the tables.
+    fn head(&self, api: &[Change]) -> String {
         let [before, after] = &self.sizes;
         let mut text = match (self.changed, self.added.len(), self.removed.len()) {
             (0, 0, 0) => "### Bytecode: no class changed\n".to_owned(),
@@ -220,6 +178,7 @@ impl Page {
                 number(changed as u64, "class")
             ),
         };
+        text.push_str(&verdict(api));
         text.push_str("\n| | before | after | |\n|---|---:|---:|---:|\n");
         for (what, before, after) in [
             ("classes", before.classes, after.classes),
@@ -238,13 +197,52 @@ impl Page {
                     change.kind == kind
                         && (change.before.is_some(), change.after.is_some()) == (before, after)
                 };
-                self.api.iter().filter(fits).count()
+                api.iter().filter(fits).count()
             };
             let (added, removed, changed) = (count(false, true), count(true, false), count(true, true));
             let _ = writeln!(text, "| {what} | {added} | {removed} | {changed} |");
         }
         text
     }
+}
+
+/// Whether who uses the API has to change or compile anything.
+fn verdict(api: &[Change]) -> String {
+    let count = |verdict| api.iter().filter(|change| change.verdict == verdict).count() as u64;
+    let (binary, source) = (count(Verdict::Binary), count(Verdict::Source));
+    let changes =
+        |count| format!("{} {}", number(count, "change"), if count == 1 { "breaks" } else { "break" });
+    match (binary, source, api.len()) {
+        (0, 0, 0) => String::new(),
+        (0, 0, _) => "\nThe API is compatible: compiled code works, and sources compile.\n".to_owned(),
+        (0, source, _) => {
+            format!(
+                "\nThe API is **binary compatible, not source compatible**: {} sources.\n",
+                changes(source)
+            )
+        }
+        (binary, source, _) => format!(
+            "\nThe API is **not binary compatible**: {} compiled code and sources, {source} more only sources.\n",
+            changes(binary)
+        ),
+    }
+}
+
+/// A change of the API, and why it breaks something.
+fn row(change: &Change) -> String {
+    let text = |text: &str| code(&cut(text));
+    let row = match (&change.before, &change.after) {
+        (Some(before), Some(after)) if before == after => text(after),
+        (Some(before), Some(after)) => format!("{} was {}", text(after), text(before)),
+        (Some(before), None) => text(before),
+        (None, after) => format!("{} is new", text(after.as_deref().unwrap_or_default())),
+    };
+    let reasons = change.reasons.iter().map(|reason| match &reason.name {
+        Some(name) => format!("{} {}", reason.what, text(name)),
+        None => reason.what.to_owned(),
+    });
+    let reasons: Vec<_> = reasons.collect();
+    if reasons.is_empty() { row } else { format!("{row}: {}", reasons.join(", ")) }
 }
 
 /// A title and rows, as many as fit into `room`; how many do not.
@@ -294,11 +292,6 @@ fn details(class: &str, change: &SectionChange) -> Option<String> {
     let summary = format!("{}: {how}, +{} -{}", html_code(&cut(&what)), change.added, change.removed);
     let lines = block("diff", &change.hunks[..shown]);
     Some(format!("<details><summary>{summary}</summary>\n\n{lines}{rest}\n</details>\n"))
-}
-
-/// What other packages can use; nothing of a class that cannot be read that far.
-fn api_of(class: &ClassFile<'_>) -> Api {
-    api::of(class).unwrap_or_default()
 }
 
 fn name_of(class: &ClassFile<'_>) -> String {

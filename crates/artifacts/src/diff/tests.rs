@@ -13,8 +13,15 @@ fn diff(
     let paths = ["a.jar", "b.jar"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
     std::fs::write(&paths[0], archive(before)).unwrap();
     std::fs::write(&paths[1], archive(after)).unwrap();
-    let mut options =
-        Options { pool: false, raw: false, ignore: Vec::new(), method: None, context: 3, form: Form::Text };
+    let mut options = Options {
+        pool: false,
+        raw: false,
+        debug: false,
+        ignore: Vec::new(),
+        method: None,
+        context: 3,
+        form: Form::Text,
+    };
     change(&mut options);
     let mut out = Vec::new();
     let (before, after) = (Input::open(&paths[0]).unwrap(), Input::open(&paths[1]).unwrap());
@@ -76,7 +83,7 @@ fn entries_of_one_side_and_other_files() {
     let before: [(&str, &[u8]); 3] = [("a", b"1"), ("b", b"1"), ("Old.class", OLD)];
     let after: [(&str, &[u8]); 4] = [("b", b"2"), ("c", b"1"), ("Old.class", OLD), ("Old.class", SEED)];
     let (summary, text) = diff(&before, &after, |_| ());
-    assert_eq!(summary, Summary { equal: 1, different: 1, removed: 1, added: 2 });
+    assert_eq!(summary, Summary { equal: 1, different: 1, removed: 1, added: 2, debug_only: 0 });
     let expected = "added: b.jar!Old.class (duplicate 1): only in b.jar\n\
         removed: a.jar!a: only in a.jar\n\
         different: a.jar!b and b.jar!b: 1 and 1 bytes, first difference at 0x0\n\
@@ -90,6 +97,7 @@ fn ignores_what_options_name() {
     let entries: [&[(&str, &[u8])]; 2] = [&[("Seed.class", SEED)], &[("Seed.class", &other)]];
     let different = |ignore: &[Ignored], raw: bool, method: Option<&str>| {
         let change = |options: &mut Options| {
+            options.debug = true;
             options.ignore = ignore.to_vec();
             options.raw = raw;
             options.method = method.map(str::to_owned);
@@ -103,6 +111,30 @@ fn ignores_what_options_name() {
     assert_eq!(different(&[Ignored::Debug], true, None), 0);
     assert_eq!(different(&[], false, Some("<init>")), 1);
     assert_eq!(different(&[], false, Some("run")), 0);
+}
+
+#[test]
+fn debugging_information_is_compared_if_asked_for() {
+    let other = renumbered();
+    let entries: [&[(&str, &[u8])]; 2] = [&[("Seed.class", SEED)], &[("Seed.class", &other)]];
+    let (summary, text) = diff(entries[0], entries[1], |options| options.form = Form::Stat);
+    assert_eq!(summary, Summary { equal: 1, debug_only: 1, ..Summary::default() });
+    assert_eq!(text, "0 different, 0 removed, 0 added, 1 equal, 1 of them but for debugging information\n");
+    assert_eq!(diff(entries[0], entries[1], |options| options.debug = true).0.different, 1);
+    assert_eq!(diff(entries[0], entries[1], |options| options.raw = true).0.different, 1);
+}
+
+#[test]
+fn a_method_alone() {
+    let before: [(&str, &[u8]); 3] = [("a.txt", b"1"), ("Seed.class", SEED), ("Old.class", OLD)];
+    let other = changed();
+    let after: [(&str, &[u8]); 3] = [("a.txt", b"2"), ("b.txt", b"1"), ("Old.class", &other)];
+    let (summary, text) = diff(&before, &after, |options| options.method = Some("wide".to_owned()));
+    assert_eq!(summary, Summary { different: 1, ..Summary::default() });
+    assert!(text.starts_with("--- a.jar!Old.class"), "{text}");
+    let (summary, text) = diff(&before, &after, |options| options.method = Some("Seed.<init>".to_owned()));
+    assert_eq!(summary, Summary { removed: 1, equal: 1, ..Summary::default() });
+    assert_eq!(text, "removed: a.jar!Seed.class: only in a.jar\n");
 }
 
 #[test]
