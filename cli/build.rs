@@ -17,6 +17,13 @@ const SOURCES: [&str; 7] =
 fn main() {
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     println!("cargo::rerun-if-changed=build.rs");
+    // What the feature brings is there on Linux only: one word for both.
+    println!("cargo::rustc-check-cfg=cfg(processes)");
+    if env::var_os("CARGO_FEATURE_PROCESSES").is_some()
+        && env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux")
+    {
+        println!("cargo::rustc-cfg=processes");
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let library = match env::var(VARIABLE).unwrap_or_default().as_str() {
         "" => None,

@@ -27,11 +27,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Rewrite(Box<commands::rewrite::Opts>),
-    #[cfg(unix)]
+    #[cfg(processes)]
     Run(Box<commands::run::Opts>),
-    #[cfg(target_os = "linux")]
+    #[cfg(processes)]
     Attach(Box<commands::attach::Opts>),
-    #[cfg(target_os = "linux")]
+    #[cfg(processes)]
     Ctl(commands::ctl::Opts),
     #[cfg(unix)]
     Jdk(commands::jdk::Opts),
@@ -61,7 +61,7 @@ enum Command {
     Ship(commands::ship::Opts),
     Gate(commands::gate::Opts),
     Golden(commands::golden::Opts),
-    #[cfg(unix)]
+    #[cfg(processes)]
     Agent(commands::agent::Opts),
     Completions(commands::completions::Opts),
     Man(commands::man::Opts),
@@ -89,11 +89,11 @@ fn main() -> ExitCode {
     let talk = io::talk::Talk::new(&cli.talk);
     let result = match cli.command {
         Command::Rewrite(opts) => commands::rewrite::run(*opts, &talk),
-        #[cfg(unix)]
+        #[cfg(processes)]
         Command::Run(opts) => commands::run::run(*opts, &talk),
-        #[cfg(target_os = "linux")]
+        #[cfg(processes)]
         Command::Attach(opts) => commands::attach::run(*opts, &talk),
-        #[cfg(target_os = "linux")]
+        #[cfg(processes)]
         Command::Ctl(opts) => commands::ctl::run(&opts, &talk),
         #[cfg(unix)]
         Command::Jdk(opts) => commands::jdk::run(&opts, &talk),
@@ -123,7 +123,7 @@ fn main() -> ExitCode {
         Command::Ship(opts) => commands::ship::run(&opts, &talk),
         Command::Gate(opts) => commands::gate::run(opts, &talk),
         Command::Golden(opts) => commands::golden::run(opts, &talk),
-        #[cfg(unix)]
+        #[cfg(processes)]
         Command::Agent(opts) => commands::agent::run(&opts),
         Command::Completions(opts) => commands::completions::run(&opts),
         Command::Man(opts) => commands::man::run(&opts, &talk),

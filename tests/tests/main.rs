@@ -3,6 +3,7 @@
 
 mod agent;
 mod agent_hard;
+mod any_system;
 mod armed;
 mod attach;
 mod attach_harm;

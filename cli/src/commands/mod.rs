@@ -1,12 +1,12 @@
 //! One file per subcommand: its options (`Opts`) and what it does (`run`). What has parts has a folder of its name.
 
 pub(crate) mod advise;
-#[cfg(unix)]
+#[cfg(processes)]
 pub(crate) mod agent;
-#[cfg(target_os = "linux")]
+#[cfg(processes)]
 pub(crate) mod attach;
 pub(crate) mod completions;
-#[cfg(target_os = "linux")]
+#[cfg(processes)]
 pub(crate) mod ctl;
 pub(crate) mod diff;
 pub(crate) mod dump;
@@ -26,7 +26,7 @@ pub(crate) mod merge;
 pub(crate) mod monitors;
 pub(crate) mod report;
 pub(crate) mod rewrite;
-#[cfg(unix)]
+#[cfg(processes)]
 pub(crate) mod run;
 pub(crate) mod ship;
 pub(crate) mod stats;

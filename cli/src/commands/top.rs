@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::io::exit::Exit;
+use crate::io::recorded;
 use crate::io::talk::Color;
 use crate::options::settings::words;
 use anyhow::Result;
 use instrument_analysis::session::Request;
 use instrument_live::top::{Sort, Watch};
 use instrument_messages::usage;
-use instrument_processes::recorded;
 use signal_hook::consts::{SIGHUP, SIGTERM};
 
 /// Watch hot methods and threads of a program on a terminal, as it goes on

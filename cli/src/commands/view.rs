@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::io::exit::{Exit, with_warnings};
+use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::{own, session};
 use anyhow::{Context, Result};
@@ -16,7 +17,6 @@ use instrument_artifacts::outputs::Outputs;
 use instrument_live::page::{self, Served};
 use instrument_live::server::{Server, serve};
 use instrument_messages::Listener;
-use instrument_processes::recorded;
 
 /// Contexts that a page shows: a million of them is a file of about 8 MiB.
 pub(crate) const CONTEXTS: usize = 1_000_000;

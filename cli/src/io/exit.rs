@@ -27,7 +27,7 @@ pub(crate) enum Exit {
     /// 4: what was recorded does not answer the question.
     Undetermined,
     /// As the program ended that was run.
-    #[cfg(unix)]
+    #[cfg(processes)]
     Program(u8),
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn code(result: anyhow::Result<Exit>, talk: &Talk) -> ExitCode {
         Ok(Exit::Negative) => return ExitCode::from(1),
         Ok(Exit::Partial) => return ExitCode::from(3),
         Ok(Exit::Undetermined) => return ExitCode::from(4),
-        #[cfg(unix)]
+        #[cfg(processes)]
         Ok(Exit::Program(code)) => return ExitCode::from(code),
         Err(error) => error,
     };

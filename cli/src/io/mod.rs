@@ -1,8 +1,9 @@
 //! Talking to people, exit codes, and folders of the user.
 
-#[cfg(unix)]
+#[cfg(processes)]
 pub(crate) mod agent_library;
 pub(crate) mod cache_folder;
 pub(crate) mod exit;
 pub(crate) mod progress;
+pub(crate) mod recorded;
 pub(crate) mod talk;

@@ -84,6 +84,7 @@ pub(crate) struct Talk {
     verbose: bool,
     color: bool,
     colours_results: bool,
+    #[cfg(processes)]
     asked: Color,
 }
 
@@ -110,6 +111,7 @@ impl Talk {
             verbose: opts.verbose,
             color: opts.color.on_stderr(),
             colours_results: opts.color.on_stdout(),
+            #[cfg(processes)]
             asked: opts.color,
         }
     }
@@ -120,6 +122,7 @@ impl Talk {
     }
 
     /// What `--color` was given, for a command that prints in our place.
+    #[cfg(processes)]
     pub(crate) fn color_word(&self) -> &'static str {
         match self.asked {
             Color::Auto => "auto",

@@ -12,19 +12,23 @@ pub(crate) fn command() -> Command {
     let command = crate::Cli::command().mut_subcommand("rewrite", |rewrite| {
         rewrite.after_help(crate::io::exit::HELP).mut_arg("account", |arg| arg.alias("report"))
     });
+    #[cfg(processes)]
+    let command = of_programs(command);
+    command
+}
+
+/// Hides options of rewriting that have no effect in a program that runs.
+#[cfg(processes)]
+fn of_programs(command: Command) -> Command {
     let without = |command: Command| {
         let ids = crate::options::settings::WITHOUT_EFFECT.iter();
         ids.fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
     };
-    #[cfg(unix)]
-    let command = command.mut_subcommand("run", without);
-    #[cfg(target_os = "linux")]
-    let command = command.mut_subcommand("attach", |attach| {
+    command.mut_subcommand("run", without).mut_subcommand("attach", |attach| {
         // What is about the start of a program, or about all classes at once.
         let ids = ["early", "strict"].into_iter();
         ids.fold(without(attach), |attach, id| attach.mut_arg(id, |arg| arg.hide(true)))
-    });
-    command
+    })
 }
 
 /// The same as `-h` prints it, so that it fits a screen: the variables of the environment are named by `--help` only.
@@ -39,7 +43,7 @@ pub(crate) fn is_brief(words: &[OsString]) -> bool {
 }
 
 /// The commands that print something of profiles: all their operands are files, and nothing else is required.
-#[cfg(unix)]
+#[cfg(processes)]
 pub(crate) fn reports() -> Vec<String> {
     const OTHERS: [&str; 4] = ["dump", "diff", "export", "mcp"];
     let command = crate::Cli::command();

@@ -45,6 +45,7 @@ pub(crate) fn sources(given: &[Label], variable: impl Fn(&str) -> Option<String>
 }
 
 /// The labels of a process that is started here, as an option of the agent; what is not given is taken from the environment.
+#[cfg(processes)]
 pub(crate) fn option(given: &[Label], variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let Sources { given, otherwise: mut all } = sources(given, variable);
     all.extend(given);

@@ -204,6 +204,7 @@ pub(crate) struct Opts {
 }
 
 /// Options of `rewrite` that say nothing about a run.
+#[cfg(processes)]
 pub(crate) const WITHOUT_EFFECT: [&str; 6] =
     ["runtime", "strip_signatures", "jobs", "level", "subclasses_of", "large_methods"];
 

@@ -11,37 +11,25 @@
 //! | [`ctl`] | requests to the agent, and its answers as text |
 //! | [`until`], [`budget`] | when a recording ends, and what it may take meanwhile |
 //! | [`class_path`], [`rules`] | the class path that a command tells, and the rules of `--probes` tried on it |
+//!
+//! All of it needs Linux; elsewhere the crate is empty.
 
-#[cfg(unix)]
+#![cfg(target_os = "linux")]
+
 pub mod agent_library;
-#[cfg(target_os = "linux")]
 pub mod attach;
-#[cfg(unix)]
 pub mod budget;
-#[cfg(unix)]
 pub mod class_path;
-#[cfg(unix)]
 pub mod ctl;
-#[cfg(target_os = "linux")]
 pub mod hand_over;
-#[cfg(target_os = "linux")]
 pub mod jvm;
-#[cfg(unix)]
 pub mod kept_input;
-#[cfg(unix)]
 pub mod launch;
-#[cfg(target_os = "linux")]
 mod local_socket;
-#[cfg(unix)]
 pub mod process_stat;
-#[cfg(unix)]
 pub mod profiles;
 pub mod recorded;
-#[cfg(target_os = "linux")]
 pub mod rights;
-#[cfg(unix)]
 pub mod rules;
-#[cfg(target_os = "linux")]
 pub mod scratch;
-#[cfg(target_os = "linux")]
 pub mod until;

@@ -23,7 +23,6 @@ pub fn profile(target: &Path) -> Result<PathBuf> {
 
 fn of_process(pid: u32) -> Result<PathBuf> {
     // It may have recorded before, into other files.
-    #[cfg(target_os = "linux")]
     if let Ok(Some(path)) = crate::ctl::profile(&pid.to_string()) {
         return Ok(crate::jvm::path_outside(&crate::jvm::Process::of(pid)?, &path));
     }
@@ -32,9 +31,7 @@ fn of_process(pid: u32) -> Result<PathBuf> {
         return Err(usage(format!("there is neither a file nor a process {pid}")));
     }
     let maps = fs::read_to_string(folder.join("maps")).map_err(|error| {
-        usage(format!(
-            "process {pid} cannot be looked at: {error}; it is another user's, or this is not Linux"
-        ))
+        usage(format!("process {pid} cannot be looked at: {error}; it is another user's"))
     })?;
     let mut found: Vec<PathBuf> = Vec::new();
     for path in maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..]))) {
@@ -60,7 +57,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_process_without_a_profile_is_named_with_its_cure() {
         let pid = std::process::id();
         let error = profile(Path::new(&pid.to_string())).unwrap_err().to_string();
