@@ -17,6 +17,7 @@ use crate::recording::beginning::Beginning;
 use crate::recording::children;
 use crate::recording::live::go_live;
 use crate::recording::sessions::finish;
+#[cfg(target_os = "linux")]
 use crate::sampling;
 use crate::talk::{contained, say};
 use std::ffi::{c_char, c_int, c_void};

@@ -14,7 +14,7 @@ use crate::ctl;
 use crate::events::environments;
 use crate::events::monitors;
 use crate::heap;
-use crate::jvmti::{Event, Jni, Jvmti, Object};
+use crate::jvmti::{Event, Global, Jni, Jvmti, Object};
 use crate::recording::agent::Agent;
 use crate::recording::agent::Live;
 use crate::recording::attended;
@@ -24,6 +24,7 @@ use crate::recording::place_on_stack;
 use crate::recording::recorder::{Recorder, has_stack};
 use crate::recording::running::Open;
 use crate::recording::sessions::{self, LIVE};
+#[cfg(target_os = "linux")]
 use crate::sampling;
 use crate::talk::{say, say_once};
 use instrument_control::answer::Standstill;
@@ -48,7 +49,53 @@ pub(crate) fn go_live(
         dump.begin();
     }
     let kept = agent.early.as_ref().and_then(|early| early.stop_keeping(jni));
-    let live = || {
+    let live = begin_recorder(agent, jvmti, jni, beginning)?;
+    if agent.live.set(live).is_err() {
+        return Ok(Standstill::default());
+    }
+    let attend = || {
+        #[cfg(target_os = "linux")]
+        ctl::start(jvmti, jni, &agent.ctl);
+        if attached {
+            attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
+        }
+    };
+    #[cfg(target_os = "linux")]
+    if let Some(wanted) = &agent.stacks {
+        attend();
+        let has_replaced = sessions::is_later();
+        sampling::stacks::begin(wanted, &live.recorder, environments::another, has_replaced, jni)?;
+        return Ok(Standstill::default());
+    }
+    see_classes(agent, jvmti, jni)?;
+    attend();
+    if let Some(early) = &agent.early
+        && !early.go_live(jni, &live.recorder)
+    {
+        say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
+    }
+    if let Some(probes) = agent.hook.probes() {
+        live.see_jdk_classes(probes, jvmti, jni);
+    }
+    // Hidden classes are named in the report; without this event they are not.
+    let _ = jvmti.enable(Event::ClassPrepare);
+    let stood = rewrite_loaded(agent, live, jvmti, jni, attached)?;
+    record_objects(agent, jvmti, jni, kept.as_ref());
+    if let Some(kept) = kept {
+        jni.forget_global(kept);
+    }
+    Ok(stood)
+}
+
+/// Has the Java recorder begin, which is found once in the life of a process.
+fn begin_recorder(
+    agent: &'static Agent,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    beginning: Beginning,
+) -> Result<&'static Live, String> {
+    let attached = beginning.is_late();
+    let begun = || {
         if let Some(early) = &agent.early {
             early.append_runtime(jvmti).then_some(())?;
         }
@@ -76,7 +123,7 @@ pub(crate) fn go_live(
         // The thread that answers requests is there already.
         live.recorder.begin(jni, &agent.settings, at_once, beginning == Beginning::Request).then_some(live)
     };
-    let Some(live) = live() else {
+    let Some(live) = begun() else {
         if agent.early.is_some() {
             // Nobody would be told of what is rewritten from here on.
             let _ = jvmti.disable(Event::ClassFileLoadHook);
@@ -86,19 +133,11 @@ pub(crate) fn go_live(
     if attached && live.recorder.profile(jni).is_none() {
         return Err(format!("the profile cannot be created: {}", live.recorder.refusal(jni)));
     }
-    if agent.live.set(live).is_err() {
-        return Ok(Standstill::default());
-    }
-    #[cfg(target_os = "linux")]
-    if let Some(wanted) = &agent.stacks {
-        ctl::start(jvmti, jni, &agent.ctl);
-        if attached {
-            attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
-        }
-        let has_replaced = sessions::is_later();
-        sampling::stacks::begin(wanted, &live.recorder, environments::another, has_replaced, jni)?;
-        return Ok(Standstill::default());
-    }
+    Ok(live)
+}
+
+/// From here on classes go through the load hook.
+fn see_classes(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>) -> Result<(), String> {
     if agent.hook.wants_natives() {
         native_methods::begin().map_err(|error| format!("native methods cannot be recorded: {error}"))?;
     }
@@ -112,21 +151,17 @@ pub(crate) fn go_live(
             ));
         }
     }
-    #[cfg(target_os = "linux")]
-    ctl::start(jvmti, jni, &agent.ctl);
-    if attached {
-        attended::begin(agent, jvmti, jni, asked.and_then(|file| file.try_clone().ok()));
-    }
-    if let (Some(early), Some(live)) = (&agent.early, agent.live.get())
-        && !early.go_live(jni, &live.recorder)
-    {
-        say(format_args!("classes that were rewritten at start-up are not recorded: the runtime failed"));
-    }
-    if let (Some(probes), Some(live)) = (agent.hook.probes(), agent.live.get()) {
-        live.see_jdk_classes(probes, jvmti, jni);
-    }
-    // Hidden classes are named in the report; without this event they are not.
-    let _ = jvmti.enable(Event::ClassPrepare);
+    Ok(())
+}
+
+/// Rewrites what is loaded already, as far as it is wanted. How long the program stood still for that.
+fn rewrite_loaded(
+    agent: &'static Agent,
+    live: &Live,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    attached: bool,
+) -> Result<Standstill, String> {
     let looks_at_stacks = attached || agent.hook.subgraph().is_some();
     if looks_at_stacks && !agent.hook.roots().is_empty() && !place_on_stack::answer(jni) {
         return Err("the runtime cannot ask for places on stacks".to_owned());
@@ -151,20 +186,21 @@ pub(crate) fn go_live(
             ));
         }
     }
+    Ok(stood)
+}
+
+/// Begins to record objects, if that is wanted. `kept`: those that early classes have made.
+fn record_objects(agent: &Agent, jvmti: Jvmti<'_>, jni: Jni<'_>, kept: Option<&Global>) {
     if heap::is_on() && !heap::wants_object_rewritten() {
         heap::begin(jni, None);
     } else if heap::is_on() {
         let early = agent.early.as_ref().is_some_and(|early| early.has_rewritten(heap::OBJECT));
         let rewritten = early || send_again(jvmti, jni, "java/lang/Object");
         match rewritten {
-            true => heap::begin(jni, kept.as_ref()),
+            true => heap::begin(jni, kept),
             false => say(format_args!("java.lang.Object cannot be rewritten: objects are not recorded")),
         }
     }
-    if let Some(kept) = kept {
-        jni.forget_global(kept);
-    }
-    Ok(stood)
 }
 
 impl Agent {

@@ -20,6 +20,7 @@ use crate::recording::armed::{self, Armed};
 use crate::recording::beginning::Beginning;
 use crate::recording::clock::{self, Pair};
 use crate::recording::sessions;
+#[cfg(target_os = "linux")]
 use crate::sampling;
 use crate::talk::say;
 use instrument_control::latency::Kept;
@@ -62,18 +63,76 @@ pub(crate) fn start(
     if options.early && attached {
         return Err("early=on is about the start of a program, and this one runs already".to_owned());
     }
-    let given = |key: &str| options.recorder.iter().find(|(name, _)| *name == key).map(|(_, v)| v.clone());
-    let property = |key: &str| jvmti.system_property(&format!("instrument.{key}"));
-    let effective = |key: &str| property(key).or_else(|| given(key));
-    if effective("record").as_deref() == Some("off") {
+    if effective(jvmti, &options, "record").as_deref() == Some("off") {
         return Ok(());
     }
-    if let Some(roots) = property("roots").or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
+    let roots = jvmti.system_property("instrument.roots");
+    if let Some(roots) = roots.or_else(|| std::env::var("INSTRUMENT_ROOTS").ok()) {
         options.roots = options::parse_roots(&roots)?;
     }
     if options.subgraph && options.roots.is_empty() {
         return Err("subgraph=on needs root=METHOD: it rewrites what the roots can call".to_owned());
     }
+    let coverage = heap::Coverage::of(&options, attached);
+    let settings = settings(jvmti, &options, coverage.as_ref());
+    #[cfg(target_os = "linux")]
+    if let Some((_, sampled)) = options.samples {
+        sampling::stacks::check(environments::machine(), sampled)?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    if options.samples.is_some() {
+        return Err("record=samples needs Linux, which has timers on the CPU time of threads".to_owned());
+    }
+    let admitted = sessions::admit(&options)?;
+    if options.native {
+        native_methods::prepare()?;
+    }
+    rules::set_version(jvmti.feature_version());
+    let mut heap = options.heap.take();
+    let wants_early = options.early;
+    let capabilities: &[Capability] =
+        if options.samples.is_some() { &[] } else { &[Capability::RetransformClasses] };
+    let agent = agent((jvmti, jni), options, (told, settings), heap.as_ref(), coverage.as_ref())?;
+    let early_events = agent.early.is_some();
+    if !AGENT.set(agent) {
+        return Err("the agent is loaded already, and records".to_owned());
+    }
+    #[cfg(target_os = "linux")]
+    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
+        ctl::prepare(jvmti);
+    }
+    let claimed = heap.take().map_or(Ok(()), |heap| heap::claim(heap, !wants_early && !attached));
+    let hooked =
+        claimed.and_then(|()| hook_up(jvmti, capabilities, early_events).map_err(|error| error.to_string()));
+    if let Err(error) = hooked {
+        if let Some(jni) = jni {
+            sessions::stop(jvmti, jni, &AGENT);
+        }
+        return Err(error);
+    }
+    admitted.begins();
+    Ok(())
+}
+
+/// Turns on the events of the start and the end.
+fn hook_up(jvmti: Jvmti<'_>, capabilities: &[Capability], early_events: bool) -> Result<(), JvmtiError> {
+    jvmti.add_capabilities(capabilities)?;
+    if early_events {
+        jvmti.enable(Event::VmStart)?;
+        jvmti.enable(Event::ClassFileLoadHook)?;
+    }
+    jvmti.enable(Event::VmInit)?;
+    jvmti.enable(Event::VmDeath)
+}
+
+/// What is set by a property of the virtual machine or, if that is not there, by an option.
+fn effective(jvmti: Jvmti<'_>, options: &Options, key: &str) -> Option<String> {
+    let given = options.recorder.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+    jvmti.system_property(&format!("instrument.{key}")).or(given)
+}
+
+/// What the recorder is told: lines of KEY=VALUE.
+fn settings(jvmti: Jvmti<'_>, options: &Options, coverage: Option<&heap::Coverage>) -> String {
     let mut settings = String::new();
     if !options.roots.is_empty() {
         settings += &format!("roots={}\n", options.roots.join(","));
@@ -89,55 +148,48 @@ pub(crate) fn start(
     for (key, value) in &options.recorder {
         settings += &format!("{key}={value}\n");
     }
-    let coverage = heap::Coverage::of(&options, attached);
-    settings += &coverage.as_ref().map(heap::Coverage::settings).unwrap_or_default();
+    settings += &coverage.map(heap::Coverage::settings).unwrap_or_default();
     let command = || jvmti.system_property("sun.java.command");
     let environment = || std::env::var("INSTRUMENT_NAME").ok().filter(|name| !name.trim().is_empty());
-    if let Some(name) = effective("name").or_else(environment) {
+    if let Some(name) = effective(jvmti, options, "name").or_else(environment) {
         settings += &format!("called={}\n", name.replace('\n', " "));
     } else if let Some(name) = command().as_deref().and_then(program_name) {
         // What the file is called; the process has no name.
         settings += &format!("name={name}\n");
     }
-    #[cfg(target_os = "linux")]
-    if let Some((_, sampled)) = options.samples {
-        sampling::stacks::check(environments::machine(), sampled)?;
-    }
-    #[cfg(not(target_os = "linux"))]
-    if options.samples.is_some() {
-        return Err("record=samples needs Linux, which has timers on the CPU time of threads".to_owned());
-    }
-    let admitted = sessions::admit(&options)?;
+    settings
+}
+
+/// What the recording has, with the runtime where every loader finds it. `told` and `settings`: what the user and the recorder are told.
+fn agent(
+    (jvmti, jni): (Jvmti<'static>, Option<Jni<'_>>),
+    mut options: Options,
+    (told, settings): (String, String),
+    heap: Option<&options::Heap>,
+    coverage: Option<&heap::Coverage>,
+) -> Result<Agent, String> {
     let is_later = sessions::is_later();
     let clock = match (is_later, armed::get().and_then(|armed| armed.clock)) {
         (true, _) => None,
         (false, Some(first)) if options.clock != Some(Clock::Monotonic) => Some(first),
         (false, _) => clock(options.clock),
     };
-    if options.native {
-        native_methods::prepare()?;
-    }
-    let (threads, ctl, limits) = (options.threads, options.ctl.clone(), options.limits);
-    let wants_early = options.early;
+    let (threads, ctl, limits, wants_early) =
+        (options.threads, options.ctl.clone(), options.limits, options.early);
     let heap_dump = options.heap_dump.take().map(AtEnd::new);
-    rules::set_version(jvmti.feature_version());
-    let mut heap = options.heap.take();
     #[cfg(target_os = "linux")]
     let stacks = options.samples.map(|(rate, sampled)| sampling::stacks::Wanted {
         rate,
         sampled,
         filter: options.filter.clone(),
     });
-    let samples = options.samples.is_some();
-    let hook = LoadHook::new(options, heap.as_ref())?;
+    let hook = LoadHook::new(options, heap)?;
     if let Some(coverage) = coverage {
         hook.account_line(&coverage.line());
     }
     unrewritten::renew();
     let early = if is_later { None } else { bring_runtime(jvmti, jni, wants_early)? };
-    let early_events = early.is_some();
-    let capabilities: &[Capability] = if samples { &[] } else { &[Capability::RetransformClasses] };
-    let agent = Agent {
+    Ok(Agent {
         hook,
         early,
         threads,
@@ -150,32 +202,7 @@ pub(crate) fn start(
         stacks,
         heap_dump,
         live: OnceLock::new(),
-    };
-    if !AGENT.set(agent) {
-        return Err("the agent is loaded already, and records".to_owned());
-    }
-    #[cfg(target_os = "linux")]
-    if AGENT.get().is_some_and(|agent| agent.ctl != Requests::Off) {
-        ctl::prepare(jvmti);
-    }
-    let hook_up = || {
-        jvmti.add_capabilities(capabilities)?;
-        if early_events {
-            jvmti.enable(Event::VmStart)?;
-            jvmti.enable(Event::ClassFileLoadHook)?;
-        }
-        jvmti.enable(Event::VmInit)?;
-        jvmti.enable(Event::VmDeath)
-    };
-    let claimed = heap.take().map_or(Ok(()), |heap| heap::claim(heap, !wants_early && !attached));
-    if let Err(error) = claimed.and_then(|()| hook_up().map_err(|error| error.to_string())) {
-        if let Some(jni) = jni {
-            sessions::stop(jvmti, jni, &AGENT);
-        }
-        return Err(error);
-    }
-    admitted.begins();
-    Ok(())
+    })
 }
 
 /// Takes what can be had at the start only, and turns no event on but those of the start and the end of the virtual machine.

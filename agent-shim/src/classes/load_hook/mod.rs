@@ -144,12 +144,8 @@ impl LoadHook {
         // The agent lasts as long as the process.
         let filter: &Filter = Box::leak(Box::new(options.filter));
         // A method has one id for as long as the process lives: a call that is open may still tell of it.
-        let kept = if options.ids.is_none() {
-            KEPT.lock().unwrap_or_else(PoisonError::into_inner).take()
-        } else {
-            None
-        };
-        let map = kept.unwrap_or_else(|| Box::leak(Box::new(map)));
+        let kept = options.ids.is_none().then(|| KEPT.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let map = kept.flatten().unwrap_or_else(|| Box::leak(Box::new(map)));
         let mut instrumenter = Instrumenter::new(options.transforms, filter, map, Runtime::default());
         let roots = Roots::new(&options.roots)?;
         let subgraph = options.subgraph.then(|| Subgraph::new(roots.patterns()));
@@ -313,18 +309,17 @@ impl LoadHook {
         if self.object_init && name == heap::OBJECT {
             return rewrite_object(class, reach);
         }
-        if self.is_for_parks(origin, name) {
-            let out = rewrite_with(Transforms { parks: true, ..Transforms::NONE }, class, reach)?;
-            self.dump(name, &out);
-            return Some(out);
-        }
-        if self.is_machine_work(origin, name) {
-            let out = self.rewrite_machine_work(class, reach)?;
-            self.dump(name, &out);
-            return Some(out);
-        }
-        if self.is_rmi_only(origin, name) {
-            let out = self.rewrite_for_rmi(name, class)?;
+        let special = if self.is_for_parks(origin, name) {
+            Some(rewrite_with(Transforms { parks: true, ..Transforms::NONE }, class, reach))
+        } else if self.is_machine_work(origin, name) {
+            Some(self.rewrite_machine_work(class, reach))
+        } else if self.is_rmi_only(origin, name) {
+            Some(self.rewrite_for_rmi(name, class))
+        } else {
+            None
+        };
+        if let Some(out) = special {
+            let out = out?;
             self.dump(name, &out);
             return Some(out);
         }
@@ -346,26 +341,7 @@ impl LoadHook {
                 |method: &[u8], descriptor: &[u8]| self.filter.method(name, method, descriptor).is_ok();
             plan.explain_natives(class, wanted, || self.without_wrapper(origin, name, class, is_loaded));
         }
-        let intrinsics =
-            if origin == Origin::Jdk { jdk::intrinsics(class).unwrap_or_default() } else { HashSet::new() };
-        let mut left: Vec<_> = intrinsics.iter().collect();
-        left.sort_unstable();
-        for (method, descriptor) in left {
-            if self.filter.method(name, method, descriptor).is_ok() {
-                unrewritten::intrinsic(name, method, descriptor);
-            }
-        }
-        if self.subgraph.is_some() || self.changes.concern(name) || !intrinsics.is_empty() {
-            let selects = |method: &[u8], descriptor: &[u8]| {
-                !intrinsics.contains(&(method.to_vec(), descriptor.to_vec()))
-                    && self
-                        .subgraph
-                        .as_ref()
-                        .is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
-                    && !self.changes.exclude(&self.roots, name, method, descriptor)
-            };
-            plan.choose(class, selects);
-        }
+        self.choose(&mut plan, origin, name, class);
         let news = match self.number(&at, &mut plan, class) {
             Ok(news) => news?,
             Err(error) => {
@@ -390,6 +366,30 @@ impl LoadHook {
         }
         self.dump(name, &out);
         Some(out)
+    }
+
+    /// Leaves the methods that are not to be rewritten.
+    fn choose(&self, plan: &mut Plan, origin: Origin, name: &[u8], class: &[u8]) {
+        let intrinsics =
+            if origin == Origin::Jdk { jdk::intrinsics(class).unwrap_or_default() } else { HashSet::new() };
+        let mut left: Vec<_> = intrinsics.iter().collect();
+        left.sort_unstable();
+        for (method, descriptor) in left {
+            if self.filter.method(name, method, descriptor).is_ok() {
+                unrewritten::intrinsic(name, method, descriptor);
+            }
+        }
+        if self.subgraph.is_some() || self.changes.concern(name) || !intrinsics.is_empty() {
+            let selects = |method: &[u8], descriptor: &[u8]| {
+                !intrinsics.contains(&(method.to_vec(), descriptor.to_vec()))
+                    && self
+                        .subgraph
+                        .as_ref()
+                        .is_none_or(|subgraph| subgraph.selects(name, method, descriptor))
+                    && !self.changes.exclude(&self.roots, name, method, descriptor)
+            };
+            plan.choose(class, selects);
+        }
     }
 
     /// Gives the methods of a class their ids. The state is not locked while the shared file of ids is waited for, read or written. None
