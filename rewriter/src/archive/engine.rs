@@ -110,6 +110,17 @@ fn skip_if_ambiguous(kind: &ErrorKind, options: &Options) -> Option<Unread> {
     }
 }
 
+/// Why an archive may stay as it is although it cannot be read.
+fn unreadable_archive(kind: &ErrorKind, depth: u32, options: &Options) -> Option<Unread> {
+    skip_if_ambiguous(kind, options).or_else(|| match kind {
+        // The program may well carry a file that is merely named like an archive.
+        ErrorKind::NotAnArchive | ErrorKind::Malformed { .. } if depth > 0 => {
+            Some(Unread::NotAnArchive(kind.to_string()))
+        }
+        _ => None,
+    })
+}
+
 impl<R: ClassRewriter> Engine<'_, R> {
     fn skip(&mut self, at: &Location<'_>, reason: Unread) {
         self.outcome.skipped.push(Skipped { at: at.to_string(), reason });
@@ -128,15 +139,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
         let directory = match Directory::parse(bytes, self.options.limits.entries) {
             Ok(directory) => directory,
             Err(kind) => {
-                let skipped = skip_if_ambiguous(&kind, self.options).or_else(|| match kind {
-                    // The program may well carry a file that is merely named like an archive.
-                    ErrorKind::NotAnArchive | ErrorKind::Malformed { .. } if depth > 0 => {
-                        Some(Unread::NotAnArchive(kind.to_string()))
-                    }
-                    _ => None,
-                });
-                let Some(reason) = skipped else { return Err(fail(kind)) };
-                self.skip(at, reason);
+                self.skip(at, unreadable_archive(&kind, depth, self.options).ok_or_else(|| fail(kind))?);
                 return Ok(None);
             }
         };
@@ -151,6 +154,21 @@ impl<R: ClassRewriter> Engine<'_, R> {
         }
 
         let mut pass = Pass::new(&directory, at, depth, out, self.options);
+        self.entries(&mut pass, kind)?;
+        if depth > 0 {
+            return self.finish(pass, Vec::new(), None);
+        }
+        let layout = Layout::of(kind, &directory);
+        let asked = self.rewriter.extra_entries(&layout);
+        let new_entries = additions::place(asked, &layout, &directory, self.options)
+            .map_err(|(name, kind)| ArchiveError::new(at.entry(name.as_bytes()), kind))?;
+        self.outcome.added += new_entries.len() as u64;
+        self.finish(pass, new_entries, Some(&layout))
+    }
+
+    /// Takes the entries of an archive one after the other, classes in batches.
+    fn entries(&mut self, pass: &mut Pass<'_, '_, '_>, kind: Kind) -> Result<(), ArchiveError> {
+        let (directory, at, depth) = (pass.directory, pass.at, pass.depth);
         let mut batch = Vec::new();
         let mut batch_size = 0;
         for (place, &index) in directory.order.iter().enumerate() {
@@ -168,18 +186,17 @@ impl<R: ClassRewriter> Engine<'_, R> {
             if role == Role::Other {
                 // A signed archive's manifest loses its digests at the end.
                 if depth == 0 && pass.signature.is_none() && self.extends_manifest(entry) {
-                    self.batch(&mut pass, std::mem::take(&mut batch))?;
+                    self.batch(pass, std::mem::take(&mut batch))?;
                     batch_size = 0;
-                    self.extend_manifest(&mut pass, place)?;
+                    self.extend_manifest(pass, place)?;
                 }
                 continue;
             }
-            let reason = if !kind.reaches(role, entry.name) {
-                Some(Unread::OutsideClassPath)
-            } else if role == Role::Archive && depth >= self.options.limits.depth {
-                Some(Unread::Depth)
-            } else {
-                unreadable(entry)
+            let is_too_deep = role == Role::Archive && depth >= self.options.limits.depth;
+            let reason = match kind.reaches(role, entry.name) {
+                false => Some(Unread::OutsideClassPath),
+                true if is_too_deep => Some(Unread::Depth),
+                true => unreadable(entry),
             };
             if let Some(reason) = reason {
                 self.skip(&entry_at, reason);
@@ -192,33 +209,21 @@ impl<R: ClassRewriter> Engine<'_, R> {
                 Role::Class => {
                     let size = entry.sizes.size as usize;
                     if batch_size + size > self.options.batch && !batch.is_empty() {
-                        self.batch(&mut pass, std::mem::take(&mut batch))?;
+                        self.batch(pass, std::mem::take(&mut batch))?;
                         batch_size = 0;
                     }
                     batch.push(place);
                     batch_size += size;
                 }
                 Role::Archive => {
-                    self.batch(&mut pass, std::mem::take(&mut batch))?;
+                    self.batch(pass, std::mem::take(&mut batch))?;
                     batch_size = 0;
-                    self.nested(&mut pass, place, &entry_at)?;
+                    self.nested(pass, place, &entry_at)?;
                 }
                 Role::Other => {}
             }
         }
-        self.batch(&mut pass, batch)?;
-
-        let mut new_entries = Vec::new();
-        let mut layout = None;
-        if depth == 0 {
-            let found = Layout::of(kind, &directory);
-            let asked = self.rewriter.extra_entries(&found);
-            new_entries = additions::place(asked, &found, &directory, self.options)
-                .map_err(|(name, kind)| ArchiveError::new(at.entry(name.as_bytes()), kind))?;
-            layout = Some(found);
-        }
-        self.outcome.added += new_entries.len() as u64;
-        self.finish(pass, new_entries, layout.as_ref())
+        self.batch(pass, batch)
     }
 
     /// Takes the classes at `places` through all steps.

@@ -15,7 +15,7 @@
 
 use super::Reason;
 use super::relocation::Relocation;
-use crate::class_file::exception_table::ExceptionTable;
+use crate::class_file::exception_table::{ExceptionEntry, ExceptionTable};
 use crate::code::code_scan::CodeScan;
 use crate::code::edits::Edits;
 use std::collections::BTreeSet;
@@ -54,13 +54,38 @@ pub(crate) fn write(
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     moved.clear();
-    let mut rows = 0usize;
-    let mut add = |out: &mut Vec<u8>, start: u32, end: u32, handler: u32, catch_type: u16| {
-        let first = rows;
+    let mut rows = Rows { relocation, out, count: 0 };
+    rows.add_shields(table);
+    for row in table.iter() {
+        let handler = usize::from(row.handler_pc);
+        let first = match relocation.exceptions_to(handler).next() {
+            Some(_) => rows.add_in_pieces(row),
+            None => rows.add_old(row),
+        };
+        moved.push(first as u16);
+    }
+    rows.add_handlers(edits, region_pcs, unwind_pc);
+    let count = u16::try_from(rows.count).map_err(|_| Reason::ExceptionTableFull)?;
+    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(())
+}
+
+/// The new rows so far.
+struct Rows<'a> {
+    relocation: &'a Relocation,
+    out: &'a mut Vec<u8>,
+    count: usize,
+}
+
+impl Rows<'_> {
+    /// Adds a range of new pcs, without its trampolines. Gives the number of its first row.
+    fn add(&mut self, start: u32, end: u32, handler: u32, catch_type: u16) -> usize {
+        let first = self.count;
+        let relocation = self.relocation;
         let mut row = |start: u32, end: u32| {
             let row = [start as u16, end as u16, handler as u16, catch_type].map(u16::to_be_bytes);
-            out.extend_from_slice(row.as_flattened());
-            rows += 1;
+            self.out.extend_from_slice(row.as_flattened());
+            self.count += 1;
         };
         let mut from = start;
         for trampoline in relocation.trampolines() {
@@ -75,81 +100,91 @@ pub(crate) fn write(
             row(from, end);
         }
         first
-    };
+    }
 
-    let mut shielded = BTreeSet::new();
-    for row in table.iter().filter(|row| row.catch_type == 0) {
-        let handler = usize::from(row.handler_pc);
-        let target = relocation.target(handler);
-        let landing =
-            relocation.exceptions_to(handler).next().map_or(relocation.landing(handler), |detour| detour.1);
-        if landing != target && shielded.insert(row.handler_pc) {
-            add(out, landing, target, relocation.pad(handler), 0);
+    /// Step 1: from landings to pads.
+    fn add_shields(&mut self, table: ExceptionTable<'_>) {
+        let relocation = self.relocation;
+        let mut shielded = BTreeSet::new();
+        for row in table.iter().filter(|row| row.catch_type == 0) {
+            let handler = usize::from(row.handler_pc);
+            let target = relocation.target(handler);
+            let landing = relocation
+                .exceptions_to(handler)
+                .next()
+                .map_or(relocation.landing(handler), |detour| detour.1);
+            if landing != target && shielded.insert(row.handler_pc) {
+                self.add(landing, target, relocation.pad(handler), 0);
+            }
         }
     }
-    for row in table.iter() {
+
+    /// Step 2, an old row. Gives the number of its first new one.
+    fn add_old(&mut self, row: ExceptionEntry) -> usize {
+        let relocation = self.relocation;
         let (start, end, handler) =
             (usize::from(row.start_pc), usize::from(row.end_pc), usize::from(row.handler_pc));
         let landing = relocation.landing(handler);
-        if relocation.exceptions_to(handler).next().is_some() {
-            // What stands in front of the handler must not lead to itself.
-            let own = (start..end).contains(&handler);
-            let (gap, behind) = if own {
-                (relocation.end(handler), relocation.target(handler))
-            } else {
-                (u32::MAX, u32::MAX)
-            };
-            let mut first = None;
-            for (from, to, leads_to) in pieces(relocation, start, end, handler) {
-                for (from, to) in [(from, to.min(gap)), (from.max(behind), to)] {
-                    if from < to {
-                        let index = add(out, from, to, leads_to, row.catch_type);
-                        first.get_or_insert(index);
-                    }
+        let covers_itself = (start..end).contains(&handler) && landing != relocation.target(handler);
+        if !covers_itself {
+            return self.add(relocation.landing(start), relocation.end(end), landing, row.catch_type);
+        }
+        let first = (start < handler)
+            .then(|| (relocation.landing(start), relocation.end(handler)))
+            .map(|(from, to)| self.add(from, to, landing, row.catch_type));
+        let second = self.add(relocation.target(handler), relocation.end(end), landing, row.catch_type);
+        first.unwrap_or(second)
+    }
+
+    /// Step 2, an old row that exceptions of code regions take part in. Gives the number of its first new one.
+    fn add_in_pieces(&mut self, row: ExceptionEntry) -> usize {
+        let relocation = self.relocation;
+        let (start, end, handler) =
+            (usize::from(row.start_pc), usize::from(row.end_pc), usize::from(row.handler_pc));
+        // What stands in front of the handler must not lead to itself.
+        let (gap, behind) = match (start..end).contains(&handler) {
+            true => (relocation.end(handler), relocation.target(handler)),
+            false => (u32::MAX, u32::MAX),
+        };
+        let mut first = None;
+        for (from, to, leads_to) in pieces(relocation, start, end, handler) {
+            for (from, to) in [(from, to.min(gap)), (from.max(behind), to)] {
+                if from < to {
+                    let index = self.add(from, to, leads_to, row.catch_type);
+                    first.get_or_insert(index);
                 }
             }
-            moved.push(first.unwrap_or_default() as u16);
-            continue;
         }
-        let covers_itself = (start..end).contains(&handler) && landing != relocation.target(handler);
-        let index = if covers_itself {
-            let first = (start < handler)
-                .then(|| (relocation.landing(start), relocation.end(handler)))
-                .map(|(from, to)| add(out, from, to, landing, row.catch_type));
-            let (from, to) = (relocation.target(handler), relocation.end(end));
-            let second = add(out, from, to, landing, row.catch_type);
-            first.unwrap_or(second)
-        } else {
-            let (from, to) = (relocation.landing(start), relocation.end(end));
-            add(out, from, to, landing, row.catch_type)
-        };
-        moved.push(index as u16);
+        first.unwrap_or_default()
     }
-    for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
-        for &(start, end) in &handler.ranges {
-            let from = match Some(start) == handler.start {
-                true => relocation.instruction(start as usize),
-                false => relocation.end(start as usize),
-            };
-            add(out, from, relocation.end(end as usize), pc, 0);
+
+    /// Steps 3 to 5: what leads to the handlers of regions and remote calls, these handlers, and what leads to the unwind handler.
+    fn add_handlers(&mut self, edits: &Edits, region_pcs: &[u32], unwind_pc: u32) {
+        let relocation = self.relocation;
+        for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
+            for &(start, end) in &handler.ranges {
+                let from = match Some(start) == handler.start {
+                    true => relocation.instruction(start as usize),
+                    false => relocation.end(start as usize),
+                };
+                self.add(from, relocation.end(end as usize), pc, 0);
+            }
+        }
+        for (index, (&from, &to)) in region_pcs.iter().zip(region_pcs.iter().skip(1)).enumerate() {
+            let outer =
+                edits.region_handlers.iter().skip(index + 1).position(|handler| handler.start.is_none());
+            if let Some(outer) = outer {
+                self.add(from, to, region_pcs[index + 1 + outer], 0);
+            }
+        }
+        for &(start, end) in &edits.covered {
+            let (from, to) = (relocation.end(start as usize), relocation.end(end as usize));
+            self.add(from, to, unwind_pc, 0);
+        }
+        if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
+            self.add(first, unwind_pc, unwind_pc, 0);
         }
     }
-    for (index, (&from, &to)) in region_pcs.iter().zip(region_pcs.iter().skip(1)).enumerate() {
-        let outer = edits.region_handlers.iter().skip(index + 1).position(|handler| handler.start.is_none());
-        if let Some(outer) = outer {
-            add(out, from, to, region_pcs[index + 1 + outer], 0);
-        }
-    }
-    for &(start, end) in &edits.covered {
-        let (from, to) = (relocation.end(start as usize), relocation.end(end as usize));
-        add(out, from, to, unwind_pc, 0);
-    }
-    if let (Some(&first), false) = (region_pcs.first(), edits.covered.is_empty()) {
-        add(out, first, unwind_pc, unwind_pc, 0);
-    }
-    let count = u16::try_from(rows).map_err(|_| Reason::ExceptionTableFull)?;
-    out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
-    Ok(())
 }
 
 /// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. Some are empty. A part outside
