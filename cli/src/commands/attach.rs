@@ -11,18 +11,19 @@
 mod target;
 mod twice;
 
-use crate::commands::run::agent;
+use crate::commands::run::agent::{self, Agent};
 use crate::commands::run::report::Report;
 use crate::commands::top;
 use crate::io::exit::{Exit, with_warnings};
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
+use instrument_control::answer::Attached;
 use instrument_control::keys;
 use instrument_messages::{Listener, usage};
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::ctl;
 use instrument_processes::hand_over::Earlier;
-use instrument_processes::jvm::{self, Kind};
+use instrument_processes::jvm::{self, Kind, Process};
 use instrument_processes::profiles::unmatched as nothing_fitted;
 use instrument_processes::until::{Recording, Until};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -130,38 +131,14 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let report = opts.printed.as_deref().map(|words| Report::new(words, opts.report_to.as_deref()));
     let report = report.transpose()?;
     let until = opts.until();
+    let half = opts.twice.map(|time| time / 2);
     let mut agent = opts.agent.resolve(false, |_| None, talk)?;
     agent.subgraph = opts.subgraph;
-    if let Some(time) = opts.twice {
-        agent.check_twice()?;
-        if time < twice::SHORTEST {
-            let least = humantime::format_duration(twice::SHORTEST);
-            return Err(usage(format!(
-                "--twice needs {least} at least: in a shorter time there are too few samples"
-            )));
-        }
-    }
-    if opts.calls.is_some() && agent.settings.roots.is_empty() {
-        return Err(usage("--calls counts calls of the roots: give --root METHOD"));
-    }
-    agent.check_subgraph()?;
-    if agent.recording.is_early() {
-        return Err(usage("--early is about the start of a program; this one runs already"));
-    }
-    if agent.budget.is_some() && until.is_none() {
-        return Err(usage(
-            "--budget is kept by this command as long as it runs: give --for, --calls, --top or --view",
-        ));
-    }
-    let socket = agent.recording.ctl().map(|path| path.display().to_string());
-    if until.is_some() && socket.as_deref() == Some("off") {
-        return Err(usage(
-            "--ctl off: nobody would take the request to stop; leave out --for, --twice, --calls, --top and --view, or --ctl",
-        ));
-    }
+    check(&agent, (opts.twice, opts.calls), until.is_some())?;
     if opts.top {
         top::check_terminal(Path::new(target))?;
     }
+    let socket = agent.recording.ctl().map(|path| path.display().to_string());
     let process = jvm::find(target)?;
     // In a container our working directory may be another one, or none.
     let is_shared = jvm::path_inside(&process, &std::env::current_dir()?).is_some();
@@ -172,16 +149,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let limits = |lasts| limits(max_pause, lasts, is_tied);
     let lasts = until.as_ref().and_then(Until::time);
     let options = format!("{options},{}", limits(lasts));
-
-    // Before anything is recorded: no signal may come between.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    if until.is_some() {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // The second one ends us.
-            signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
-            signal_hook::flag::register(signal, interrupted.clone())?;
-        }
-    }
+    let interrupted = interrupts(until.is_some())?;
     let (pid, program) = (process.pid, process.program().unwrap_or("?"));
     let target = Target {
         process: &process,
@@ -201,9 +169,99 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     }
     let begun = begun?;
     let (attached, profile) = (&begun.attached, begun.profile(&process));
-    let how_to_stop = match until {
-        None if socket.as_deref() != Some("off") => {
-            format!("; `instrument ctl {} stop` ends it", socket.as_deref().unwrap_or(&pid.to_string()))
+    let stops = until.is_none().then_some(socket.as_deref());
+    say_begun(attached, (pid, program), &profile, stops, talk);
+    let warned = |unmatched: &[(String, String)], profile: &Path| {
+        let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
+        with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
+    };
+    let Some(until) = until else {
+        // Classes that load later may fit.
+        return Ok(warned(&attached.unmatched, &profile));
+    };
+    if opts.calls.is_some() {
+        say_that_none_may_come(&attached.unmatched, &profile, talk);
+    }
+    let asked = target.asked();
+    wait(&until, (&process, &asked), (&profile, &interrupted), &agent, talk);
+    let mut exit = Exit::Done;
+    match ctl::stop(&asked) {
+        Ok(stopped) => {
+            talk.note(format_args!("{}", stopped.said));
+            exit = warned(&stopped.unmatched, &profile);
+        }
+        Err(_) if !process.is_alive() => talk.note(format_args!("process {pid} has ended")),
+        Err(error) => return Err(error),
+    }
+    if let Some(half) = half {
+        let limits = limits(Some(half));
+        // The counts are complete, and their report comes all the same.
+        if let Err(error) = twice::take_times(&target, &profile, &interrupted, (half, &limits), talk) {
+            talk.error(format_args!("{error:#}"));
+            talk.warn(format_args!("{}: the times are those of the recorded part", profile.display()));
+        }
+    }
+    if let Some(report) = report {
+        report.print(&[profile], talk)?;
+    }
+    Ok(exit)
+}
+
+/// Refuses what does not go together. `has_end`: this command waits for the end of the recording.
+fn check(agent: &Agent, (twice, calls): (Option<Duration>, Option<NonZeroU64>), has_end: bool) -> Result<()> {
+    if let Some(time) = twice {
+        agent.check_twice()?;
+        if time < twice::SHORTEST {
+            let least = humantime::format_duration(twice::SHORTEST);
+            return Err(usage(format!(
+                "--twice needs {least} at least: in a shorter time there are too few samples"
+            )));
+        }
+    }
+    if calls.is_some() && agent.settings.roots.is_empty() {
+        return Err(usage("--calls counts calls of the roots: give --root METHOD"));
+    }
+    agent.check_subgraph()?;
+    if agent.recording.is_early() {
+        return Err(usage("--early is about the start of a program; this one runs already"));
+    }
+    if agent.budget.is_some() && !has_end {
+        return Err(usage(
+            "--budget is kept by this command as long as it runs: give --for, --calls, --top or --view",
+        ));
+    }
+    if has_end && agent.recording.ctl() == Some(Path::new("off")) {
+        return Err(usage(
+            "--ctl off: nobody would take the request to stop; leave out --for, --twice, --calls, --top and --view, or --ctl",
+        ));
+    }
+    Ok(())
+}
+
+/// Set by the signals that end a command. Before anything is recorded: none may come between.
+fn interrupts(has_end: bool) -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    if has_end {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // The second one ends us.
+            signal_hook::flag::register_conditional_default(signal, interrupted.clone())?;
+            signal_hook::flag::register(signal, interrupted.clone())?;
+        }
+    }
+    Ok(interrupted)
+}
+
+/// Says that it is recorded, and what that took. `stops`: the recording does not end by itself, and requests are answered there.
+fn say_begun(
+    attached: &Attached,
+    (pid, program): (u32, &str),
+    profile: &Path,
+    stops: Option<Option<&str>>,
+    talk: &Talk,
+) {
+    let how_to_stop = match stops {
+        Some(socket) if socket != Some("off") => {
+            format!("; `instrument ctl {} stop` ends it", socket.unwrap_or(&pid.to_string()))
         }
         _ => String::new(),
     };
@@ -214,67 +272,41 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if let Some(subgraph) = &attached.subgraph {
         ctl::subgraph::say(subgraph, talk);
     }
-    let warned = |unmatched: &[(String, String)], profile: &Path| {
-        let warnings = nothing_fitted(unmatched, &[profile.to_owned()]);
-        with_warnings(&warnings, agent.settings.strict, Exit::Done, talk)
-    };
-    let Some(until) = until else {
-        // Classes that load later may fit.
-        return Ok(warned(&attached.unmatched, &profile));
-    };
-    if opts.calls.is_some() {
-        // Whoever waits for calls must know at once that there may never be one.
-        for text in nothing_fitted(&attached.unmatched, std::slice::from_ref(&profile)) {
-            talk.warn(format_args!("{text}; Ctrl-C ends the recording"));
-        }
+}
+
+/// Whoever waits for calls must know at once that there may never be one.
+fn say_that_none_may_come(unmatched: &[(String, String)], profile: &Path, talk: &Talk) {
+    for text in nothing_fitted(unmatched, &[profile.to_owned()]) {
+        talk.warn(format_args!("{text}; Ctrl-C ends the recording"));
     }
+}
+
+/// Waits until the recording is to end, and keeps its budget meanwhile. Whatever becomes of it, the recording ends.
+fn wait(
+    until: &Until,
+    (process, asked): (&Process, &str),
+    (profile, interrupted): (&Path, &AtomicBool),
+    agent: &Agent,
+    talk: &Talk,
+) {
     let is_alive = || process.is_alive();
-    let recording = Recording {
-        profile: &profile,
-        roots: &agent.settings.roots,
-        interrupted: &interrupted,
-        is_alive: &is_alive,
-    };
-    let asked = target.asked();
+    let recording = Recording { profile, roots: &agent.settings.roots, interrupted, is_alive: &is_alive };
     let mut budget = agent.budget.map(Budget::new);
     let over = AtomicBool::new(false);
     let waited = thread::scope(|scope| {
         if let Some(budget) = &mut budget {
-            scope.spawn(|| budget.keep(Watched::One(&asked), &over, talk));
+            scope.spawn(|| budget.keep(Watched::One(asked), &over, talk));
         }
-        let waited = recording.wait(&until);
+        let waited = recording.wait(until);
         over.store(true, SeqCst);
         waited
     });
-    // Whatever becomes of it, the recording ends.
     if let Err(error) = waited {
         talk.error(format_args!("{error:#}"));
     }
     for said in budget.iter().flat_map(Budget::said) {
         talk.note(format_args!("{said}"));
     }
-    let mut exit = Exit::Done;
-    match ctl::stop(&asked) {
-        Ok(stopped) => {
-            talk.note(format_args!("{}", stopped.said));
-            exit = warned(&stopped.unmatched, &profile);
-        }
-        Err(_) if !process.is_alive() => talk.note(format_args!("process {pid} has ended")),
-        Err(error) => return Err(error),
-    }
-    if let Some(half) = opts.twice.map(|time| time / 2) {
-        // The counts are complete, and their report comes all the same.
-        if let Err(error) =
-            twice::take_times(&target, &profile, &interrupted, (half, &limits(Some(half))), talk)
-        {
-            talk.error(format_args!("{error:#}"));
-            talk.warn(format_args!("{}: the times are those of the recorded part", profile.display()));
-        }
-    }
-    if let Some(report) = report {
-        report.print(&[profile], talk)?;
-    }
-    Ok(exit)
 }
 
 /// The programs that it can attach to.
