@@ -213,12 +213,24 @@ fn what_runs_in_a_pause_is_not_recorded() -> Result<()> {
     Ok(())
 }
 
+/// Calls of `Asked.leaf` whose durations `latency` has.
+fn durations(profile: &Path, options: &[&str]) -> Result<u64> {
+    let output = subject::call()?
+        .args(["latency", "--json", "--method", "Asked#leaf"])
+        .args(options)
+        .arg(profile)
+        .run_quietly()?;
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    report["rows"][0]["returned"]["calls"].as_u64().context("no calls")
+}
+
 /// What was before a reset is in no figure, whatever is recorded; calls that were open count as begun then.
 #[test]
 fn a_reset_counts_from_now_on() -> Result<()> {
     let jre = jre::newest()?;
     for record in ["counts", "tree", "trace"] {
-        let mut program = Program::start(&jre, &format!("record={record}"), &[])?;
+        let latency = if record == "tree" { ",latency=Asked#leaf" } else { "" };
+        let mut program = Program::start(&jre, &format!("record={record}{latency}"), &[])?;
         program.run("call 100")?;
         let said = program.text(&["reset"])?;
         ensure!(said.contains("figures count from now on"), "{record}: {said}");
@@ -241,6 +253,16 @@ fn a_reset_counts_from_now_on() -> Result<()> {
         };
         assert_eq!(entries(profile, &[])?, [Some(7), Some(1), Some(1)], "{record}");
         assert_eq!(entries(profile, &["--since", "start"])?, [Some(107), Some(1), Some(2)], "{record}");
+        if record != "counts" {
+            assert_eq!((durations(profile, &[])?, durations(profile, &["--since", "start"])?), (7, 107));
+        }
+        if record == "trace" {
+            let window = |options: &[&str]| -> Result<bool> {
+                let output = subject::call()?.arg("timeline").args(options).arg(profile).run_quietly()?;
+                Ok(String::from_utf8(output.stdout)?.starts_with("from 0 ns "))
+            };
+            assert_eq!((window(&[])?, window(&["--since", "start"])?), (false, true));
+        }
         program.text(&["reset"])?;
         program.run("recurse 3")?;
         let copy = program.folder.path().join("copy.iprof");

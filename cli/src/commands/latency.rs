@@ -71,7 +71,7 @@ fn found(opts: &Opts, session: &Session, timeline: &Timeline) -> Result<Latency>
     let wants = thread_filter(&opts.view.session.thread);
     let kept = Latency::kept(&session.profiles, &wants);
     let traced = timeline.traced(session);
-    if traced.is_ok() && !opts.view.session.since.is_empty() {
+    if traced.is_ok() && !opts.view.session.request().is_everything() {
         return Err(refused("--since"));
     }
     let Some(kept) = kept else {

@@ -18,7 +18,7 @@ use instrument_messages::usage;
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,
-    /// Begin of the window, such as 1.5s, 250ms or 1234567ns [default: the start]
+    /// Begin of the window, such as 1.5s, 250ms or 1234567ns [default: the start, or the last `ctl PID reset`]
     #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<u64>,
     /// End of the window: what happens at this moment is not in it [default: the end]
@@ -39,13 +39,13 @@ fn time(text: &str) -> Result<u64, String> {
 /// A file that cannot be read or understood; there is no trace; an output that fails.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let of = &opts.view.session;
-    if !of.since.is_empty() {
+    if !of.request().is_everything() {
         return Err(usage("--since does not cut a trace: give --from and --to"));
     }
     let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
     let rows = timeline.traced(&session)?;
-    let (from, to) = (opts.from.unwrap_or(0), opts.to.unwrap_or(timeline.end));
+    let (from, to) = (opts.from.unwrap_or_else(|| timeline.counts_from()), opts.to.unwrap_or(timeline.end));
     let mut model = timeline.model(&session.profiles, &rows, (from, to))?;
     for kind in of.request().collapse {
         model = model.merged(kind);

@@ -7,12 +7,16 @@ use instrument_trace::TreeConsumer;
 use super::{Call, Durations};
 use crate::replay::{How, Visitor};
 
-/// Takes the calls of a thread, each with all that it called. A call within a call of the same method is part of it.
-pub(super) struct Collector<F> {
+/// Takes the calls of a thread, each with all that it called. A call within a call of a method of the same name is part of it.
+pub(super) struct Collector<'a, F> {
     /// The moment of a clock.
     moment: F,
     row: usize,
-    /// Methods by id.
+    /// The name of a method.
+    name: &'a dyn Fn(u32) -> String,
+    /// The clock that calls have ended after which count.
+    after: u64,
+    /// Methods by id; several ids may have one name.
     places: HashMap<u32, usize>,
     methods: Vec<Method>,
     /// ns that the recorder has taken for itself so far.
@@ -21,7 +25,7 @@ pub(super) struct Collector<F> {
 
 #[derive(Default)]
 struct Method {
-    id: u32,
+    name: String,
     durations: Durations,
     /// Open calls of the method on this thread.
     open: u64,
@@ -37,28 +41,32 @@ pub(super) struct Begun {
     paused: u64,
 }
 
-impl<F: Fn(u64) -> u64> Collector<F> {
-    pub(super) fn new(row: usize, moment: F) -> Collector<F> {
-        Collector { moment, row, places: HashMap::new(), methods: Vec::new(), paused: 0 }
+impl<'a, F: Fn(u64) -> u64> Collector<'a, F> {
+    pub(super) fn new(row: usize, moment: F, name: &'a dyn Fn(u32) -> String, after: u64) -> Self {
+        Collector { moment, row, name, after, places: HashMap::new(), methods: Vec::new(), paused: 0 }
     }
 
-    /// The durations by id of method. Outermost calls that are still open are counted.
-    pub(super) fn finish(self) -> impl Iterator<Item = (u32, Durations)> {
+    /// The durations by name of method. Outermost calls that are still open are counted.
+    pub(super) fn finish(self) -> impl Iterator<Item = (String, Durations)> {
         self.methods.into_iter().map(|mut method| {
             method.durations.open += u64::from(method.open > 0);
-            (method.id, method.durations)
+            (method.name, method.durations)
         })
     }
 
     fn method(&mut self, id: u32) -> usize {
+        let methods = &mut self.methods;
         *self.places.entry(id).or_insert_with(|| {
-            self.methods.push(Method { id, ..Method::default() });
-            self.methods.len() - 1
+            let name = (self.name)(id);
+            methods.iter().position(|method| method.name == name).unwrap_or_else(|| {
+                methods.push(Method { name, ..Method::default() });
+                methods.len() - 1
+            })
         })
     }
 }
 
-impl<F: Fn(u64) -> u64> Visitor for Collector<F> {
+impl<F: Fn(u64) -> u64> Visitor for Collector<'_, F> {
     type Call = Begun;
 
     fn enter(&mut self, consumer: TreeConsumer, _: bool, _: Option<&Begun>, _: usize, at: u64) -> Begun {
@@ -74,13 +82,14 @@ impl<F: Fn(u64) -> u64> Visitor for Collector<F> {
     fn leave(&mut self, call: Begun, _: TreeConsumer, how: How, _: usize, at: u64) {
         let Some(method) = call.method.and_then(|method| self.methods.get_mut(method)) else { return };
         method.open -= 1;
-        if !call.is_outermost {
+        if !call.is_outermost || at <= self.after {
             return;
         }
         let has_failed = match how {
             How::Exit => false,
-            How::Unwind | How::Aborted => true,
-            How::Unclosed | How::Surplus => {
+            How::Unwind => true,
+            // When the super() of a constructor failed is not known, nor whether it did where a thread has left its frames behind.
+            How::Aborted | How::Unclosed | How::Surplus => {
                 method.durations.unknown += 1;
                 return;
             }
@@ -104,7 +113,7 @@ mod tests {
 
     #[test]
     fn only_outermost_calls_that_ended_have_a_duration() {
-        let mut of = Collector::new(3, |clock| clock - 100);
+        let mut of = Collector::new(3, |clock| clock - 100, &|id| format!("m{id}"), 0);
         let outer = of.enter(A, false, None, 0, 100);
         let failing = of.enter(B, false, Some(&outer), 1, 110);
         // Within a call of the same method, and not its end.
@@ -118,14 +127,45 @@ mod tests {
         let link = of.enter(TreeConsumer::Link(9), false, None, 0, 190);
         let open = of.enter(A, false, Some(&link), 1, 200);
         of.enter(A, false, Some(&open), 2, 210);
-        let found: HashMap<u32, Durations> = of.finish().collect();
+        let found: HashMap<String, Durations> = of.finish().collect();
 
-        let (a, b) = (&found[&1], &found[&2]);
+        let (a, b) = (&found["m1"], &found["m2"]);
         assert_eq!((a.returned.count(), a.returned.sum(), a.open, a.unknown), (1, 60 - 7, 1, 0));
         assert_eq!((b.returned.count(), b.failed.sum(), b.open, b.unknown), (0, 40 - 7, 0, 1));
         assert_eq!(a.slowest, [Call { row: 3, from: 0, to: 60, ns: 53, has_failed: false }]);
         assert_eq!(a.typical(), None, "the median of one call is not said");
         assert!(b.slowest[0].has_failed && found.len() == 2);
+    }
+
+    #[test]
+    fn a_constructor_that_is_found_to_be_gone_is_no_error() {
+        let mut of = Collector::new(0, |clock| clock, &|id| id.to_string(), 0);
+        let call = of.enter(A, true, None, 0, 100);
+        of.leave(call, A, How::Aborted, 0, 900);
+        let (_, durations) = of.finish().next().unwrap();
+        assert_eq!((durations.ended(), durations.unknown), (0, 1));
+    }
+
+    #[test]
+    fn methods_of_one_name_are_one() {
+        let mut of = Collector::new(0, |clock| clock, &|_| "same".to_owned(), 0);
+        let outer = of.enter(A, false, None, 0, 100);
+        let inner = of.enter(B, false, Some(&outer), 1, 110);
+        of.leave(inner, B, How::Exit, 1, 120);
+        of.leave(outer, A, How::Exit, 0, 130);
+        let found: Vec<_> = of.finish().collect();
+        assert_eq!((found.len(), found[0].1.ended(), found[0].1.returned.sum()), (1, 1, 30));
+    }
+
+    #[test]
+    fn calls_that_had_ended_when_figures_were_reset_do_not_count() {
+        let mut of = Collector::new(0, |clock| clock, &|id| id.to_string(), 150);
+        let before = of.enter(A, false, None, 0, 100);
+        of.leave(before, A, How::Exit, 0, 150);
+        let through = of.enter(A, false, None, 0, 140);
+        of.leave(through, A, How::Unwind, 0, 160);
+        let (_, durations) = of.finish().next().unwrap();
+        assert_eq!((durations.returned.count(), durations.failed.sum()), (0, 20));
     }
 
     #[test]

@@ -15,11 +15,12 @@ mod trees;
 
 use std::collections::BTreeMap;
 
-use instrument_trace::{Error as TraceError, bucket};
+use instrument_trace::{Error as TraceError, Thread, bucket};
 use rayon::prelude::*;
 
 use crate::model::{Arcflow, Kind, Resource};
 use crate::replay;
+use crate::session::names::Names;
 use crate::session::{Error, ProfileFile};
 use crate::timeline::{RESOURCE, Timeline};
 
@@ -148,20 +149,25 @@ impl Latency {
             .iter()
             .filter_map(|&row| timeline.thread(files, row).map(|(file, thread)| (row, file, thread)))
             .collect();
-        let of_row = |(row, source, thread)| {
-            let mut collector = calls::Collector::new(row, |clock| timeline.moment(row, clock));
+        let of_row = |(row, (names, after), source, thread): (usize, (&Names, u64), _, &Thread)| {
+            let name = |id| names.method(thread.copy, id);
+            let moment = |clock| timeline.moment(row, clock);
+            let mut collector = calls::Collector::new(row, moment, &name, after);
             replay::replay(source, thread, &mut collector)?;
             Ok(collector.finish().collect::<Vec<_>>())
         };
         let mut latency = Latency::default();
         // Of thousands of threads few are in memory at a time.
         for some in threads.chunks(2 * rayon::current_num_threads()) {
-            let sources: Vec<_> =
-                some.iter().map(|&(row, file, thread)| (row, file.source(), thread)).collect();
+            let sources: Vec<_> = some
+                .iter()
+                .map(|&(row, file, thread)| {
+                    (row, (&file.names, file.profile.window_clock), file.source(), thread)
+                })
+                .collect();
             let found: Vec<Result<_, TraceError>> = sources.into_par_iter().map(of_row).collect();
-            for ((_, file, thread), found) in some.iter().zip(found) {
-                for (id, durations) in found.map_err(Error::profile(&file.path))? {
-                    let name = file.names.method(thread.copy, id);
+            for ((_, file, _), found) in some.iter().zip(found) {
+                for (name, durations) in found.map_err(Error::profile(&file.path))? {
                     latency.methods.entry(name).or_default().merge(durations);
                 }
             }

@@ -9,7 +9,10 @@ use crate::session::ProfileFile;
 
 impl Latency {
     /// Of the methods whose durations were kept, by those threads whose names are wanted. None: of no method they were.
-    pub fn kept(files: &[ProfileFile], wants: &dyn Fn(&str) -> bool) -> Option<Latency> {
+    pub fn kept<'a>(
+        files: impl IntoIterator<Item = &'a ProfileFile>,
+        wants: &dyn Fn(&str) -> bool,
+    ) -> Option<Latency> {
         let mut latency = Latency { chosen: true, ..Latency::default() };
         let mut is_kept = false;
         for file in files {

@@ -69,6 +69,8 @@ pub struct Process {
     pub pauses: Vec<(u64, u64)>,
     /// ns by which its moments may be off against the others', either way; none: not known, or there are no others.
     pub uncertainty: Option<u64>,
+    /// Since when its figures count: when they were reset, or 0.
+    pub counts_from: u64,
     /// Its clock at the origin.
     origin: i128,
 }
@@ -161,6 +163,7 @@ impl Timeline {
                 collections: collections.map(|one| (since(one.start), since(one.end))).collect(),
                 pauses: pauses.map(|pause| (since(pause.start), since(until(pause.end)))).collect(),
                 uncertainty,
+                counts_from: if profile.window_clock == 0 { 0 } else { since(profile.window_clock) },
                 origin,
             });
             let from = timeline.rows.len();
@@ -333,6 +336,11 @@ impl Timeline {
         let labels: Vec<_> = session.profiles.iter().map(ProfileFile::label).collect();
         let offsets = processes::offsets(&session.profiles)?;
         Timeline::new(&session.profiles, &labels, offsets.as_ref(), &thread_filter(&request.threads))
+    }
+
+    /// Since when figures count, of the processes that were not reset, or were first.
+    pub fn counts_from(&self) -> u64 {
+        self.processes.iter().map(|process| process.counts_from).min().unwrap_or(0)
     }
 
     /// The rows whose single calls are known.
