@@ -243,3 +243,63 @@ fn what_keeps_no_durations_is_said() -> Result<()> {
     ensure!(said.contains("--latency") && said.contains("Durations#gone"), "{said}");
     Ok(())
 }
+
+#[test]
+fn other_tools_and_other_runs_get_the_histograms() -> Result<()> {
+    let classes = tempfile::tempdir()?;
+    agent::compile(&["Durations.java"], 8, classes.path())?;
+    let path = classes.path().to_str().context("a path")?;
+    let options = option("latency=Durations#work:Durations#nested")?;
+    let of_run = || run(&jre::newest()?, &[&options, "-cp", path, "Durations"]);
+    let (one, other) = (of_run()?, of_run()?);
+    let profile = |outcome: &Outcome| outcome.profile().next().context("no profile");
+    let (one, other) = (profile(&one)?, profile(&other)?);
+
+    let output =
+        subject::call()?.args(["export", "--format", "otlp-metrics"]).arg(&one).arg(&other).run_quietly()?;
+    let request: Value = serde_json::from_slice(&output.stdout)?;
+    let resources = request["resourceMetrics"].as_array().context("resources")?;
+    assert_eq!(resources.len(), 2);
+    for resource in resources {
+        let metric = &resource["scopeMetrics"][0]["metrics"][0];
+        assert_eq!(metric["unit"], "ns");
+        let points = metric["exponentialHistogram"]["dataPoints"].as_array().context("points")?;
+        let mut calls = Vec::new();
+        for point in points {
+            let number = |text: &Value| text.as_str().unwrap_or_default().parse::<u64>();
+            let positive = &point["positive"];
+            let buckets = positive["bucketCounts"].as_array().context("buckets")?;
+            let count = buckets.iter().map(number).sum::<Result<u64, _>>()? + number(&point["zeroCount"])?;
+            assert_eq!(count, number(&point["count"])?);
+            // The longest call is in the last bucket.
+            let last = positive["offset"].as_i64().context("offset")? + buckets.len() as i64;
+            let most = point["max"].as_f64().context("max")?;
+            ensure!(
+                ((last - 1) as f64 / 64.0).exp2() < most && most <= (last as f64 / 64.0).exp2(),
+                "{point}"
+            );
+            let has_failed = point["attributes"]
+                .as_array()
+                .context("attributes")?
+                .iter()
+                .any(|of| of["key"] == "error.type");
+            calls.push((count, has_failed));
+        }
+        calls.sort_unstable();
+        assert_eq!(calls, [(40, false), (600, true), (2400, false)]);
+    }
+    // Histograms of several processes are one.
+    let output = subject::call()?.args(["latency", "--csv"]).arg(&one).arg(&other).run_quietly()?;
+    let table = String::from_utf8(output.stdout)?;
+    assert_eq!(row(&table, "Durations.work")?[..2], [6000.0, 1200.0]);
+    let output = subject::call()?.arg("diff").arg(&one).arg(&other).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let (_, part) = text.split_once("how long calls took").context(text.clone())?;
+    ensure!(part.contains("p99 before") && part.contains("Durations.work(int)"), "{part}");
+    let output = subject::call()?
+        .args(["export", "--format", "otlp-metrics"])
+        .arg(classes.path().join("no"))
+        .output()?;
+    ensure!(!output.status.success());
+    Ok(())
+}

@@ -12,6 +12,7 @@ use crate::options::settings::words;
 use crate::options::view::Print;
 use anyhow::Result;
 use instrument_analysis::Arcflow;
+use instrument_analysis::latency::Latency;
 use instrument_analysis::report::diff::{Sides, check_comparable, run_of};
 use instrument_analysis::report::{self, Format, Sort};
 use instrument_analysis::session::lookup::method_names;
@@ -85,10 +86,12 @@ pub(crate) fn run(
     let read = |path: &String| {
         let session = session::read(&run_of(path.into()), talk)?;
         warnings.borrow_mut().extend(page::warnings(&session));
-        Ok(session.model)
+        let kept = Latency::kept(&session.profiles, &|_| true);
+        Ok((session.model, kept))
     };
-    let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<Arcflow>>>());
-    let (before, after) = (before?, after?);
+    let [before, after] = sides.map(|paths| paths.iter().map(read).collect::<Result<Vec<_>>>());
+    let (before, kept_before): (Vec<Arcflow>, Vec<Option<Latency>>) = before?.into_iter().unzip();
+    let (after, kept_after): (Vec<Arcflow>, Vec<Option<Latency>>) = after?.into_iter().unzip();
     check_comparable(before.iter().chain(&after))?;
     if let Some(path) = &opts.html {
         let sides_of = Sides::new(&before, &after)?;
@@ -119,9 +122,22 @@ pub(crate) fn run(
         }
     }
     let differs = print.with(None, &methods, talk.colours_results(), |options| {
-        report::diff::write(&mut out, &before, &after, options)
+        let differs = report::diff::write(&mut out, &before, &after, options)?;
+        if let (Format::Text, [Some(was), Some(is)]) = (options.format, [sum(kept_before), sum(kept_after)]) {
+            report::latency_diff::write(&mut out, [&was, &is], &after[0], options)?;
+        }
+        Ok::<_, report::Error>(differs)
     })?;
     out.flush()?;
     let exit = if differs { Exit::Negative } else { Exit::Done };
     Ok(with_warnings(&methods.warnings, opts.strict, exit, talk))
+}
+
+/// The durations of all runs of a side, if each run has kept some.
+fn sum(runs: Vec<Option<Latency>>) -> Option<Latency> {
+    let runs = runs.into_iter().collect::<Option<Vec<Latency>>>()?;
+    runs.into_iter().reduce(|mut sum, run| {
+        sum.merge(run);
+        sum
+    })
 }

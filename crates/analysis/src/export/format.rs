@@ -10,7 +10,7 @@ use super::speedscope::{self, Speedscope};
 use super::tau::{self, Rows};
 use super::timeline::{Axis, Timeline, lay_out_threads};
 use super::trace::{self, Trace};
-use super::{Figure, call_tree, folded, otlp_profiles, pprof, size, spans, xml};
+use super::{Figure, call_tree, folded, otlp_metrics, otlp_profiles, pprof, size, spans, xml};
 use crate::merge::{Calls, processes};
 use crate::model::Arcflow;
 use crate::origin::Origins;
@@ -31,6 +31,7 @@ words! {
         CallTree = "call-tree": "JSON that this program reads again",
         Xml = "xml": "XML trace of objects, collections, threads and monitors, in the vocabulary of TPTP",
         Otlp = "otlp": "OpenTelemetry spans of remote calls, as JSON: one request a line",
+        OtlpMetrics = "otlp-metrics": "OpenTelemetry exponential histograms of how long calls took (run --latency), as JSON: one request",
         OtlpProfiles = "otlp-profiles-v1development": "OpenTelemetry profiles (alpha), as protobuf: one request",
         Lcov = "lcov": "Executions of lines and branches, as lcov and genhtml read them",
         Jacoco = "jacoco": "Lines and branches that were missed and covered, as JaCoCo's XML report",
@@ -53,6 +54,7 @@ impl Format {
                 | Format::CallTree
                 | Format::Xml
                 | Format::Otlp
+                | Format::OtlpMetrics
                 | Format::OtlpProfiles
                 | Format::Lcov
                 | Format::Jacoco
@@ -123,7 +125,7 @@ impl ExportRequest<'_> {
     /// Whether a model is needed; `is_timed`: it is known when everything happened that the format shows.
     pub fn takes_model(&self, is_timed: bool) -> bool {
         match self.format {
-            Format::Xml | Format::Otlp | Format::Lcov | Format::Jacoco => false,
+            Format::Xml | Format::Otlp | Format::OtlpMetrics | Format::Lcov | Format::Jacoco => false,
             format => !(format.is_timeline() && self.resource.is_none() && is_timed),
         }
     }
@@ -136,6 +138,10 @@ impl ExportRequest<'_> {
         match self.format {
             Format::Xml => return what.xml(out).map(|()| Vec::new()),
             Format::Otlp => return what.otlp(out),
+            Format::OtlpMetrics => {
+                otlp_metrics::write(&what.processes(), out)?;
+                return Ok(Vec::new());
+            }
             Format::Lcov | Format::Jacoco => {
                 return Err(Error::Request(
                     "lines are exported by instrument export, which knows class files".into(),

@@ -9,6 +9,7 @@
 //! | [`lcov`] | coverage | | genhtml, editors, code hosts |
 //! | [`folded`] | one figure | | flamegraph.pl, inferno, speedscope, .. |
 //! | [`otlp`] | | remote calls as spans | OpenTelemetry collectors, Jaeger and others |
+//! | [`otlp_metrics`] | | durations of calls, as histograms | OpenTelemetry collectors, Prometheus and others |
 //! | [`otlp_profiles`] | all figures | | OpenTelemetry collectors that know the signal |
 //! | [`parquet`] | all figures, of each process | | DuckDB, Spark, ClickHouse, pandas and others |
 //! | [`perfetto`] | one figure, laid out | as it is | ui.perfetto.dev, trace_processor |
@@ -30,6 +31,7 @@ pub mod format;
 pub mod jacoco;
 pub mod lcov;
 pub mod otlp;
+pub mod otlp_metrics;
 pub mod otlp_profiles;
 mod otlp_resource;
 pub mod parquet;

@@ -35,14 +35,14 @@ struct Span {
 }
 
 #[derive(Serialize)]
-struct Attribute {
+pub(super) struct Attribute {
     key: &'static str,
     value: Value,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Value {
+pub(super) enum Value {
     StringValue(String),
     /// As text: JSON's numbers have no room for all of them.
     IntValue(String),
@@ -55,7 +55,7 @@ struct Status {
 }
 
 #[derive(Serialize)]
-struct Resource {
+pub(super) struct Resource {
     attributes: Vec<Attribute>,
 }
 
@@ -63,7 +63,7 @@ const SERVER: u32 = 2;
 const CLIENT: u32 = 3;
 const ERROR: u32 = 2;
 
-fn text(key: &'static str, value: impl Into<String>) -> Attribute {
+pub(super) fn text(key: &'static str, value: impl Into<String>) -> Attribute {
     Attribute { key, value: Value::StringValue(value.into()) }
 }
 
@@ -344,7 +344,7 @@ fn hex(id: u64) -> String {
     format!("{id:016x}")
 }
 
-fn resource(profile: &Profile, program: &str) -> Resource {
+pub(super) fn resource(profile: &Profile, program: &str) -> Resource {
     let attribute = |(key, value)| match value {
         otlp_resource::Value::Text(value) => text(key, value),
         otlp_resource::Value::Number(value) => number(key, value),

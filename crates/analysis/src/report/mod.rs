@@ -37,6 +37,7 @@ pub mod heap;
 mod interval;
 pub(crate) mod labels;
 pub mod latency;
+pub mod latency_diff;
 pub(crate) mod machine;
 pub mod matching;
 pub mod merged;

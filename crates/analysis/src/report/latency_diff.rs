@@ -1,0 +1,78 @@
+//! What `diff` says of how long calls took: percentiles of two sides, where their durations were kept.
+
+use std::io::Write;
+
+use super::aligned::Aligned;
+use super::labels::Labels;
+use super::{Error, Options};
+use crate::latency::Latency;
+use crate::model::{Arcflow, Kind};
+use crate::text::quantity;
+use instrument_trace::Histogram;
+
+/// The percentiles that are compared.
+const QUANTILES: [(&str, f64); 2] = [("p50", 0.5), ("p99", 0.99)];
+
+/// Writes the percentiles of the methods that both sides have; nothing if there is none. `model`: that of a side.
+///
+/// # Errors
+/// The output failed.
+pub fn write(
+    out: &mut dyn Write,
+    [before, after]: [&Latency; 2],
+    model: &Arcflow,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let both = before.methods.iter().filter_map(|(name, of)| Some((name, of, after.methods.get(name)?)));
+    let mut rows = both.filter(|(name, ..)| options.wants(Kind::Method, name)).peekable();
+    if rows.peek().is_none() {
+        return Ok(());
+    }
+    let headers = QUANTILES
+        .iter()
+        .flat_map(|(name, _)| [format!("{name} before"), "after".to_owned(), "change".to_owned()]);
+    let labels = Labels::new(model, options);
+    let mut table = Aligned::new(headers.collect(), "function");
+    for (name, was, is) in rows {
+        let (was, is) = (was.all(), is.all());
+        let cells = QUANTILES.iter().flat_map(|&(_, q)| cells(&was, &is, q));
+        table.row(cells.collect(), &labels.of(name));
+    }
+    writeln!(out, "\nhow long calls took; a change is printed if the intervals of 95 % do not meet:")?;
+    Ok(table.print_as(out, options)?)
+}
+
+/// A percentile before and after, and by how much it changed if that is more than chance.
+fn cells(was: &Histogram, is: &Histogram, q: f64) -> [String; 3] {
+    let time = |of: &Histogram| of.quantile(q).map_or_else(|| "-".to_owned(), |ns| quantity(ns, "ns"));
+    let change = || {
+        let ((low, high), (from, to)) = (was.interval(q)?, is.interval(q)?);
+        let (before, after) = (was.quantile(q)?, is.quantile(q)?);
+        (high < from || to < low).then(|| format!("{:+.1} %", (after / before - 1.0) * 100.0))
+    };
+    [time(was), time(is), change().unwrap_or_else(|| "-".to_owned())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(durations: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        durations.into_iter().for_each(|ns| histogram.add(ns));
+        histogram
+    }
+
+    #[test]
+    fn a_change_is_what_chance_does_not_explain() {
+        let spread = |n: u64, by: u64| of((0..n).map(|i| 100_000 + (i * 7919 % n) * by / n));
+        let (was, same, slower) = (spread(5000, 50_000), spread(4000, 50_000), spread(5000, 80_000));
+        assert_eq!(cells(&was, &same, 0.5)[2], "-");
+        assert_eq!(cells(&was, &same, 0.99)[2], "-");
+        let change = cells(&was, &slower, 0.99)[2].clone();
+        let percent: f64 = change.trim_end_matches(" %").parse().unwrap();
+        // 150 us became 180 us, within a bucket of each.
+        assert!((percent - 20.0).abs() < 2.0, "{change}");
+        assert_eq!(cells(&of([5]), &was, 0.99), ["-", "150.0 us", "-"].map(str::to_owned));
+    }
+}
