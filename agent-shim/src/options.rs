@@ -329,13 +329,14 @@ impl Options {
             }
             if heap.is_some()
                 || transforms.rmi
+                || transforms.remote_http
                 || !regions.is_empty()
                 || early
                 || native
                 || library_calls != LibraryCalls::None
             {
                 return Err(
-                    "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, region, early, native and library-calls"
+                    "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, transform=remote-http, region, early, native and library-calls"
                         .to_owned(),
                 );
             }

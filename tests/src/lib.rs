@@ -12,6 +12,7 @@ pub mod fleet;
 pub mod fleet_reports;
 pub mod golden;
 pub mod hprof;
+pub mod http;
 pub mod jre;
 pub mod machine;
 pub mod maven;

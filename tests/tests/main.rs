@@ -66,6 +66,7 @@ mod pauses;
 mod probes;
 mod pull_request;
 mod region_changes;
+mod remote_http;
 mod rmi;
 mod rmi_failures;
 mod rmi_plain;

@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 const NOT_HERE: &[Transform] = &[
     Transform::Bytecodes,
     Transform::Lines,
+    Transform::RemoteHttp,
     Transform::ArrayAllocation,
     Transform::ObjectInit,
     Transform::ThreadLinks,

@@ -8,7 +8,7 @@ use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, Typ
 use instrument_artifacts::config::Config;
 use instrument_artifacts::settings::{LargeMethods, Level, MAX_JOBS, Runtime, Settings};
 use instrument_control::latency::Kept;
-use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
+use instrument_control::word::{LibraryCalls, Record, Remote, Timing, Transform, Values};
 use instrument_messages::usage;
 use instrument_names::pattern::split_list;
 use instrument_names::word::Word;
@@ -73,6 +73,27 @@ pub(crate) struct Opts {
         hide_env_values = true
     )]
     values: Option<Vec<Values>>,
+
+    /// Record the calls between processes at both ends, so that `instrument merge` makes one tree of them [default: none]
+    ///
+    /// Beside what --transform inserts.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = words::<Remote>(),
+        env = "INSTRUMENT_REMOTE",
+        hide_env_values = true
+    )]
+    remote: Option<Vec<Remote>>,
+
+    /// With --remote http: give each request that has no traceparent header one, so that its other end can be found
+    ///
+    /// Without it no request is changed, and only those are found that have such a header already, as OpenTelemetry and Micrometer send it.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          value_parser = BoolishValueParser::new(), env = "INSTRUMENT_PROPAGATE", hide_env_values = true)]
+    propagate: Option<bool>,
 
     /// Record calls into libraries that are not instrumented, such as java.util [default: none]
     ///
@@ -251,12 +272,18 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
             transforms.push(values.transform());
         }
     }
+    for remote in opts.remote.or(config.remote).unwrap_or_default() {
+        if !transforms.contains(&remote.transform()) {
+            transforms.push(remote.transform());
+        }
+    }
     let settings = Settings {
         filter: Filter::new(of_filter, &exclude).map_err(|error| usage(error.to_string()))?,
         include,
         exclude,
         subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
         transforms,
+        propagate: opts.propagate.or(config.propagate).unwrap_or(false),
         library_calls,
         native: opts.native.or(config.native).unwrap_or(false),
         large_methods: opts.large_methods.or(config.large_methods).unwrap_or(LargeMethods::Leave),

@@ -19,6 +19,7 @@ mod merge_clocks;
 mod merge_connections;
 mod merge_exports;
 mod merge_files;
+mod merge_http;
 mod merge_matching;
 mod merge_reasons;
 mod merge_services;

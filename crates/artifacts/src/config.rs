@@ -32,7 +32,7 @@ use crate::settings::{LargeMethods, Level, Runtime};
 use anyhow::{Context, Result};
 use instrument_control::latency::Kept;
 use instrument_control::place::place;
-use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
+use instrument_control::word::{LibraryCalls, Record, Remote, Timing, Transform, Values};
 use instrument_messages::{Listener, usage};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
@@ -56,6 +56,10 @@ pub struct Config {
     pub transform: Option<Vec<Transform>>,
     /// `values`.
     pub values: Option<Vec<Values>>,
+    /// `remote`.
+    pub remote: Option<Vec<Remote>>,
+    /// `propagate`.
+    pub propagate: Option<bool>,
     /// `library-calls`.
     pub library_calls: Option<LibraryCalls>,
     /// `native`.

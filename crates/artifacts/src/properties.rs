@@ -17,6 +17,9 @@ pub fn properties(name: &str, settings: &Settings, launcher: bool) -> NewEntry {
     if let Some(timing) = settings.timing {
         text += &format!("timing={timing}\n");
     }
+    if settings.propagate {
+        text += "propagate=on\n";
+    }
     text += &format!("selection={}\n", escape(&settings.selection().to_string()));
     if launcher {
         text += "launcher=true\n";

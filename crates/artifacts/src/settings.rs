@@ -94,6 +94,8 @@ pub struct Settings {
     /// What is inserted.
     #[serde(rename = "transform")]
     pub transforms: Vec<Transform>,
+    /// Whether requests by HTTP get a header that tells both ends which one they are.
+    pub propagate: bool,
     /// Which calls into libraries are recorded.
     pub library_calls: LibraryCalls,
     /// Whether calls of native methods are recorded.
@@ -270,6 +272,11 @@ impl Settings {
                 "--library-calls all is about all classes, --subclasses-of about some",
             ),
         ];
+        if self.propagate && !self.has(Transform::RemoteHttp) {
+            return Err(usage(
+                "--propagate is for requests by HTTP as remote calls, which are not recorded; add --remote http",
+            ));
+        }
         let clash = clashes.into_iter().find(|&(is_there, _)| is_there);
         clash.map_or(Ok(()), |(_, reason)| Err(usage(reason)))
     }

@@ -18,6 +18,7 @@ words! {
         ThreadLinks = "thread-links": "Which call started a thread",
         HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
         Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
+        RemoteHttp = "remote-http": "Requests by HTTP as remote calls, made by HttpClient, HttpURLConnection, Apache HttpClient and OkHttp, and served by servlets and HttpServer; the same as --remote http",
         Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
         Http = "http": "Requests by HTTP that are made and served, each address as a call of its own, without its literals (with method-events)",
         Files = "files": "Files that are opened, copied, moved and deleted, each path as a call of its own, without its numbers (with method-events)",
@@ -42,6 +43,7 @@ impl Transform {
             Self::Http => &mut of.http,
             Self::Files => &mut of.files,
             Self::Rmi => &mut of.rmi,
+            Self::RemoteHttp => &mut of.remote_http,
         }
     }
 
@@ -88,6 +90,24 @@ impl Values {
             Self::Jdbc => Transform::Jdbc,
             Self::Http => Transform::Http,
             Self::Files => Transform::Files,
+        }
+    }
+}
+
+words! {
+    /// Which calls between processes are recorded at both ends, so that `merge` finds which is which.
+    Remote {
+        Rmi = "rmi": "Remote method invocation; the same as --transform rmi",
+        Http = "http": "Requests by HTTP, by their traceparent headers; the same as --transform remote-http",
+    }
+}
+
+impl Remote {
+    /// What is inserted for it.
+    pub fn transform(self) -> Transform {
+        match self {
+            Self::Rmi => Transform::Rmi,
+            Self::Http => Transform::RemoteHttp,
         }
     }
 }

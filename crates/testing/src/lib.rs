@@ -22,6 +22,7 @@ pub const REMOTE_CALL: RemoteCall = RemoteCall {
     hash: 77,
     operation: -1,
     return_id: None,
+    http: None,
     threw: false,
     no_such_object: false,
     failed: false,

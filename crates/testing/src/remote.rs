@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use instrument_trace::format::{FAILED, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
+use instrument_trace::format::{BAD_KEY, FAILED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
 use instrument_trace::{Connection, RemoteCall, Uid};
 
 /// The record of a connection, as words.
@@ -40,15 +40,19 @@ pub(crate) fn remote_call(call: &RemoteCall) -> [u64; 16] {
         | flag(call.no_such_object, NO_SUCH_OBJECT)
         | flag(call.failed, FAILED);
     let return_id = call.return_id.unwrap_or_default();
+    let http = call.http.unwrap_or_default();
+    let key =
+        http.key.map(|key| ((key.trace >> 64) as u64, key.trace as u64, key.parent)).unwrap_or_default();
+    let flags = flags | flag(http.key.is_some(), KEY_KNOWN) | flag(http.has_bad_key, BAD_KEY);
     [
-        pair(call.kind.number(), call.thread),
+        pair(call.kind_number(), call.thread),
         pair(call.connection, call.ordinal),
-        call.object.number as u64,
-        call.object.space.time as u64,
+        call.object.number as u64 | key.0,
+        call.object.space.time as u64 | key.1,
         rest(&call.object.space) | flags,
         call.hash as u64,
         pair(call.operation as u32, call.class),
-        return_id.time as u64,
+        return_id.time as u64 | key.2,
         rest(&return_id),
         pair(call.context, call.link),
         call.begin,
@@ -56,6 +60,6 @@ pub(crate) fn remote_call(call: &RemoteCall) -> [u64; 16] {
         call.returned,
         call.end,
         pair(call.method, call.host),
-        u64::from(call.port),
+        u64::from(call.port) | u64::from(http.status) << 16,
     ]
 }

@@ -72,6 +72,8 @@ pub const THREW: u16 = 1;
 pub const RETURN_KNOWN: u16 = 2;
 pub const NO_SUCH_OBJECT: u16 = 4;
 pub const FAILED: u16 = 8;
+pub const KEY_KNOWN: u16 = 16;
+pub const BAD_KEY: u16 = 32;
 
 /// Bytes of a collection.
 pub const COLLECTION: u64 = 16;

@@ -389,7 +389,7 @@
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 0 | 4 | kind: 1 made, 2 served |
+//! | 0 | 4 | kind: 1 made, 2 served; of a request by HTTP 3 made, 4 served, see below |
 //! | 4 | 4 | ordinal of the thread; 0: unknown |
 //! | 8 | 4 | number of the connection; 0: unknown |
 //! | 12 | 4 | which call on that connection it is, from 1 |
@@ -424,6 +424,27 @@
 //!
 //! Two records are of the same call if their returns have the same UID: no two returns have, of whatever process. A call that did
 //! not return is found by its connection and its place on it.
+//!
+//! Requests by HTTP have the same record but for
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 8 | 8 | 0 |
+//! | 16 | 16 | trace id of its `traceparent` header (W3C Trace Context), the first half first |
+//! | 38 | 2 | flags: 8 an exception ended it; 16 there was a header that is valid; 32 there was one that is not |
+//! | 40 | 4 | hash of the request's method and path, without the query, the same at both ends; 4 bytes of 0 follow |
+//! | 48 | 4 | -1 |
+//! | 56 | 8 | parent id of the header |
+//! | 64 | 8 | 0 |
+//! | 80 | 8 | kind 3: the clock before anything is sent; kind 4: where the request is handed to the program |
+//! | 88 | 16 | 0 |
+//! | 104 | 8 | kind 3: the clock where the response is there or an exception; kind 4: where the program has returned |
+//! | 112 | 4 | number, in the class names, of the request's method and path without ids: `GET /orders/?` |
+//! | 116 | 4 | the same of a host as text: kind 3: that of the address; kind 4: the client's |
+//! | 120 | 2 | kind 3: the port of the address |
+//! | 122 | 2 | status of the response; 0: unknown |
+//!
+//! Two records are of the same request if trace id, parent id and the hash are the same, and no third record of either kind has them.
 //!
 //! ## 20: pauses
 //! When recording was paused. 16 bytes each, up to the first that begins with 0: the clock at its beginning, the clock at its end (0: it did
@@ -674,7 +695,7 @@ pub use method::{Closes, Method};
 pub use pause::Pause;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
-pub use remote::{Connection, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, Uid};
+pub use remote::{Connection, Http, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, TraceParent, Uid};
 pub use selection::{Change, SelectionChange};
 pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};

@@ -1,7 +1,12 @@
-//! Remote method invocation: connections, and the calls made and served over them.
+//! Remote calls, by remote method invocation (RMI) and by HTTP: connections, and the calls made and served over them.
 
-use crate::format::{FAILED, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
+use crate::format::{BAD_KEY, FAILED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
 use std::net::{IpAddr, Ipv6Addr};
+
+/// Kinds of records of requests by HTTP: whoever knows only remote method invocation takes them for what it does not know.
+pub(crate) const HTTP_MADE: u32 = 3;
+/// See [`HTTP_MADE`].
+pub(crate) const HTTP_SERVED: u32 = 4;
 
 /// Which end of a connection this process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +89,33 @@ pub enum RemoteCallKind {
     Other(u32),
 }
 
+/// What both ends of a request by HTTP have read in its `traceparent` header (W3C Trace Context), and in its first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceParent {
+    /// The trace id, which other requests may have, too.
+    pub trace: u128,
+    /// The parent id: whoever sent the request has given it a new one, unless it was passed on as it came.
+    pub parent: u64,
+}
+
+/// What a record of a request by HTTP has that one of remote method invocation has not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Http {
+    /// Its key, if there was a header that is valid.
+    pub key: Option<TraceParent>,
+    /// There was a header, and it is not valid.
+    pub has_bad_key: bool,
+    /// Status of the response; 0: unknown.
+    pub status: u16,
+}
+
+impl Http {
+    /// The server has answered that the request failed.
+    pub fn is_error(&self) -> bool {
+        self.status >= 400
+    }
+}
+
 /// A remote call as one side saw it. Clocks are those of this process, 0 for what did not come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemoteCall {
@@ -91,6 +123,10 @@ pub struct RemoteCall {
     pub copy: u32,
     /// Whether this process made it or served it.
     pub kind: RemoteCallKind,
+    /// It is a request by HTTP. Then there is no object, no operation, no connection and no UID of a return; `hash` is of the request's method
+    /// and path, `method` names them as `GET /orders/?`; made, `host` and `port` are those of the address, served, `host` is the client's; and
+    /// `sent` and `returned` are 0.
+    pub http: Option<Http>,
     /// Ordinal of the thread; 0: unknown.
     pub thread: u32,
     /// Number of the connection; 0: unknown.
@@ -156,13 +192,15 @@ impl Side {
     }
 }
 
-impl RemoteCallKind {
-    /// Its number in the file.
-    pub fn number(self) -> u32 {
-        match self {
-            RemoteCallKind::Made => 1,
-            RemoteCallKind::Served => 2,
-            RemoteCallKind::Other(number) => number,
+impl RemoteCall {
+    /// The number of its kind in the file.
+    pub fn kind_number(&self) -> u32 {
+        match (self.kind, self.http.is_some()) {
+            (RemoteCallKind::Made, false) => 1,
+            (RemoteCallKind::Served, false) => 2,
+            (RemoteCallKind::Made, true) => HTTP_MADE,
+            (RemoteCallKind::Served, true) => HTTP_SERVED,
+            (RemoteCallKind::Other(number), _) => number,
         }
     }
 }
@@ -203,23 +241,34 @@ impl RemoteCall {
         let high = |at: usize| (words[at] >> 32) as u32;
         let kind = match low(0) {
             0 => return None,
-            1 => RemoteCallKind::Made,
-            2 => RemoteCallKind::Served,
+            1 | HTTP_MADE => RemoteCallKind::Made,
+            2 | HTTP_SERVED => RemoteCallKind::Served,
             other => RemoteCallKind::Other(other),
         };
+        let is_http = matches!(low(0), HTTP_MADE | HTTP_SERVED);
         let uid = |time: usize, rest: usize| Uid {
             time: words[time] as i64,
             unique: low(rest) as i32,
             count: high(rest) as i16,
         };
         let flags = (words[4] >> 48) as u16;
+        let http = is_http.then(|| Http {
+            key: (flags & KEY_KNOWN != 0).then(|| TraceParent {
+                trace: u128::from(words[2]) << 64 | u128::from(words[3]),
+                parent: words[7],
+            }),
+            has_bad_key: flags & BAD_KEY != 0,
+            status: (words[15] >> 16) as u16,
+        });
+        let object = ObjId { number: words[2] as i64, space: uid(3, 4) };
         Some(RemoteCall {
             copy,
             kind,
+            http,
             thread: high(0),
             connection: low(1),
             ordinal: high(1),
-            object: ObjId { number: words[2] as i64, space: uid(3, 4) },
+            object: if is_http { ObjId::default() } else { object },
             hash: words[5] as i64,
             operation: low(6) as i32,
             class: high(6),

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use instrument_testing::Writer;
-use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Uid};
+use instrument_trace::{
+    Connection, Http, ObjId, Profile, RemoteCall, RemoteCallKind, Side, TraceParent, Uid,
+};
 
 fn connections() -> Vec<Connection> {
     let first = Connection {
@@ -44,6 +46,7 @@ fn calls() -> Vec<Option<RemoteCall>> {
         hash: i64::MIN,
         operation: -1,
         return_id: Some(Uid { unique: -1, time: i64::MAX, count: -1 }),
+        http: None,
         threw: true,
         no_such_object: false,
         failed: false,
@@ -72,7 +75,21 @@ fn calls() -> Vec<Option<RemoteCall>> {
     };
     let open =
         RemoteCall { return_id: None, returned: 0, end: 0, threw: false, no_such_object: true, ..made };
-    vec![Some(made), None, Some(served), Some(open)]
+    let key = Some(TraceParent { trace: u128::MAX - 5, parent: u64::MAX - 1 });
+    let asked = RemoteCall {
+        connection: 0,
+        ordinal: 0,
+        object: ObjId::default(),
+        return_id: None,
+        http: Some(Http { key, has_bad_key: false, status: 503 }),
+        ..made
+    };
+    let answered = RemoteCall {
+        kind: RemoteCallKind::Served,
+        http: Some(Http { key: None, has_bad_key: true, status: 0 }),
+        ..asked
+    };
+    vec![Some(made), None, Some(served), Some(open), Some(asked), Some(answered)]
 }
 
 fn file() -> Vec<u8> {
@@ -120,7 +137,7 @@ fn a_cut_file_has_the_first_of_them() {
         assert!(whole.starts_with(&calls), "cut at {length}");
         seen.insert((profile.connections.len(), calls.len()));
     }
-    let counts = [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6)];
+    let counts: Vec<_> = [(0, 0), (1, 0)].into_iter().chain((0..=10).map(|calls| (2, calls))).collect();
     assert!(seen.into_iter().eq(counts));
 }
 

@@ -22,11 +22,16 @@ pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 pub const VALUES: &str = "instrument/runtime/Values";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
-/// Internal name of the class that is told of remote calls.
+/// Internal name of the class that is told of remote method invocation.
 pub const RMI_MARKERS: &str = "instrument/runtime/RmiMarkers";
+/// Internal name of the class that is told of requests by HTTP as remote calls.
+pub const HTTP_MARKERS: &str = "instrument/runtime/HttpMarkers";
 
 /// Internal name of the class that begins the recorder in a JDK whose module image was rewritten: `static boolean begin()`.
 pub const JDK_IMAGE: &str = "instrument/runtime/JdkImage";
+
+/// What is told an object and gives a number.
+const OBJECT_NUMBER: &str = "(Ljava/lang/Object;)I";
 
 /// What injected code names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,33 +141,33 @@ hooks! {
     /// The same, with an array behind the text.
     StatementTextColumns = VALUES, "statementText", "(Ljava/lang/String;Ljava/lang/Object;)I";
     /// In front of a call that runs a prepared statement.
-    StatementRun = VALUES, "statementRun", "(Ljava/lang/Object;)I";
+    StatementRun = VALUES, "statementRun", OBJECT_NUMBER;
     /// In front of a call that runs a batch.
-    BatchRun = VALUES, "batchRun", "(Ljava/lang/Object;)I";
+    BatchRun = VALUES, "batchRun", OBJECT_NUMBER;
     /// Behind a call that prepares a statement.
     StatementPrepared = VALUES, "statementPrepared", "(Ljava/lang/Object;Ljava/lang/String;)V";
     /// In front of a call that adds a statement to a batch.
     StatementBatched = VALUES, "statementBatched", "(Ljava/lang/Object;Ljava/lang/String;)V";
     /// In front of a call that sends a request by HTTP.
-    RequestMade = VALUES, "requestMade", "(Ljava/lang/Object;)I";
+    RequestMade = VALUES, "requestMade", OBJECT_NUMBER;
     /// In front of a call that reads from a connection or URL.
-    ConnectionRead = VALUES, "connectionRead", "(Ljava/lang/Object;)I";
+    ConnectionRead = VALUES, "connectionRead", OBJECT_NUMBER;
     /// In front of a call that connects, or gives a stream to write to.
-    ConnectionOpened = VALUES, "connectionOpened", "(Ljava/lang/Object;)I";
+    ConnectionOpened = VALUES, "connectionOpened", OBJECT_NUMBER;
     /// In front of a call of a servlet.
-    RequestServed = VALUES, "requestServed", "(Ljava/lang/Object;)I";
+    RequestServed = VALUES, "requestServed", OBJECT_NUMBER;
     /// In front of a call that opens a file for reading.
-    FileRead = VALUES, "fileRead", "(Ljava/lang/Object;)I";
+    FileRead = VALUES, "fileRead", OBJECT_NUMBER;
     /// In front of a call that opens a file for writing.
-    FileWritten = VALUES, "fileWritten", "(Ljava/lang/Object;)I";
+    FileWritten = VALUES, "fileWritten", OBJECT_NUMBER;
     /// In front of a call that opens a file as the operand behind its path says.
     FileOpened = VALUES, "fileOpened", "(Ljava/lang/Object;Ljava/lang/Object;)I";
     /// In front of a call that copies a file.
-    FileCopied = VALUES, "fileCopied", "(Ljava/lang/Object;)I";
+    FileCopied = VALUES, "fileCopied", OBJECT_NUMBER;
     /// In front of a call that moves a file.
-    FileMoved = VALUES, "fileMoved", "(Ljava/lang/Object;)I";
+    FileMoved = VALUES, "fileMoved", OBJECT_NUMBER;
     /// In front of a call that deletes a file.
-    FileDeleted = VALUES, "fileDeleted", "(Ljava/lang/Object;)I";
+    FileDeleted = VALUES, "fileDeleted", OBJECT_NUMBER;
     /// Behind a call that is split by a value.
     ValueLeft = VALUES, "valueLeft", METHOD_EVENT;
     /// Where control enters a code region.
@@ -171,6 +176,28 @@ hooks! {
     RegionEnd = REGIONS, "end", METHOD_EVENT;
     /// Where an exception leaves a code region.
     RegionLeft = REGIONS, "left", METHOD_EVENT;
+    /// In front of a call that sends a request, which knows where it goes.
+    HttpMade = HTTP_MARKERS, "httpMade", OBJECT_NUMBER;
+    /// In front of a call that sends a request to a host.
+    HttpMadeTo = HTTP_MARKERS, "httpMade", "(Ljava/lang/Object;Ljava/lang/Object;)I";
+    /// Behind these: gives the request to send.
+    HttpSent = HTTP_MARKERS, "httpSent", "(Ljava/lang/Object;I)Ljava/lang/Object;";
+    /// In front of a call that connects, or gives a stream to write to.
+    HttpOpened = HTTP_MARKERS, "httpOpened", OBJECT_NUMBER;
+    /// In front of a call that reads from a connection or URL.
+    HttpRead = HTTP_MARKERS, "httpRead", OBJECT_NUMBER;
+    /// In front of a call of a servlet or filter.
+    HttpServed = HTTP_MARKERS, "httpServed", "(Ljava/lang/Object;Ljava/lang/Object;)I";
+    /// First instruction of a method that is given an exchange.
+    HttpExchange = HTTP_MARKERS, "httpExchange", OBJECT_NUMBER;
+    /// Behind a call that gives nothing.
+    HttpLeft = HTTP_MARKERS, "httpLeft", METHOD_EVENT;
+    /// Behind a call that gives a response.
+    HttpAnswered = HTTP_MARKERS, "httpAnswered", "(Ljava/lang/Object;I)V";
+    /// Behind a call that gives a status.
+    HttpStatus = HTTP_MARKERS, "httpAnswered", "(II)V";
+    /// Where an exception has left such a call.
+    HttpFailed = HTTP_MARKERS, "httpFailed", "(Ljava/lang/Object;I)V";
     /// At the end of the constructor of a connection.
     RmiConnection = RMI_MARKERS, "connection", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V";
     /// Where a loop begins that accepts connections.

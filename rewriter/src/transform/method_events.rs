@@ -93,7 +93,7 @@ fn ended(site: &mut MethodSite<'_>, edits: &Edits, hooks: [Hook; 3]) -> Result<S
 }
 
 /// The pc of every handler, ascending, and whether some row leads there whatever is thrown.
-fn handlers(table: &ExceptionTable<'_>) -> impl Iterator<Item = (u32, bool)> {
+pub(super) fn handlers(table: &ExceptionTable<'_>) -> impl Iterator<Item = (u32, bool)> {
     let mut handlers: Vec<(u16, bool)> =
         table.iter().map(|row| (row.handler_pc, row.catch_type != 0)).collect();
     handlers.sort_unstable();

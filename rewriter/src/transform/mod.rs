@@ -11,7 +11,8 @@
 //! | [`values`] | which statements are sent to databases, which requests are made and served, which files are opened |
 //! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
-//! | [`rmi`] | which remote calls are made and served |
+//! | [`rmi`] | which calls are made and served by remote method invocation |
+//! | [`http`] | which requests by HTTP are made and served, as remote calls |
 //! | [`regions`] | how long control stays in a code region |
 //! | [`own_calls`] | whatever a user of this crate has it tell, by calls of static methods |
 //!
@@ -24,9 +25,11 @@ pub mod boot_probes;
 pub mod bytecodes;
 pub(crate) mod call_sites;
 pub mod hand_over;
+pub mod http;
 pub mod library_calls;
 pub mod lines;
 pub mod method_events;
+mod operands;
 pub mod own_calls;
 pub mod parks;
 pub mod regions;
@@ -72,8 +75,8 @@ pub(crate) trait Transform {
         false
     }
 
-    /// With which instructions calls of `method` are made that it looks for; none: it looks for others. No method is of interest to two
-    /// transforms.
+    /// With which instructions calls of `method` are made that it looks for; none: it looks for others. Of a method that is of interest to two
+    /// transforms both look for the same instructions.
     fn finds(&self, _method: &MemberRef<'_>, _of: &Transforms) -> Option<&'static [u8]> {
         None
     }
@@ -106,6 +109,11 @@ table::transforms! {
     bytecodes::Bytecodes {
         /// [`bytecodes`]; [`method_events`](Self::method_events) belongs to it.
         bytecodes
+    }
+    // What it serves ends in front of its own end.
+    http::Http {
+        /// [`http`].
+        remote_http
     }
     // Behind everything that has its end within the call.
     method_events::MethodEvents {

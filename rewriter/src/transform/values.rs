@@ -25,12 +25,12 @@ mod files;
 mod requests;
 mod statements;
 
-use super::call_sites::MEMBER;
+use super::operands::{Above, parameters};
 use super::{MethodSite, Transform, Transforms};
 use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{
-    ALOAD, ASTORE, DUP, DUP2, ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, ISTORE,
+    ALOAD, ASTORE, DUP, DUP2, ILOAD, INVOKEINTERFACE, INVOKESPECIAL, INVOKESTATIC, ISTORE,
 };
 use crate::code::Reason;
 use crate::code::edits::{Edits, Insertion, Place, Snippet};
@@ -68,54 +68,6 @@ enum What {
     Prepares { above: Above },
 }
 
-/// Operands of one slot each: how many, and which of them are ints, the lowest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Above {
-    count: u16,
-    ints: u16,
-}
-
-impl Above {
-    /// Those of the parameters of a descriptor; none: there are too many of them, or one has two slots.
-    fn of(mut parameters: &[u8]) -> Option<Self> {
-        let mut above = Self::default();
-        while let Some((&first, rest)) = parameters.split_first() {
-            let is_object = matches!(first, b'L' | b'[');
-            if matches!(first, b'J' | b'D') || above.count == 8 {
-                return None;
-            }
-            let dimensions = parameters.iter().take_while(|&&byte| byte == b'[').count();
-            let name = &parameters[dimensions..];
-            parameters = match name.first()? {
-                b'L' => &name[name.iter().position(|&byte| byte == b';')? + 1..],
-                _ if is_object => &name[1..],
-                _ => rest,
-            };
-            above.ints |= u16::from(!is_object) << above.count;
-            above.count += 1;
-        }
-        Some(above)
-    }
-
-    /// Their instructions and local variables, from `first` on.
-    fn moves(self, object: u8, int: u8, first: u16) -> impl DoubleEndedIterator<Item = Snippet> {
-        (0..self.count).map(move |number| {
-            let is_int = self.ints >> number & 1 != 0;
-            Snippet::default().with_local(if is_int { int } else { object }, first + number)
-        })
-    }
-
-    /// Puts them into local variables from `first` on.
-    fn store(self, pc: u32, first: u16, edits: &mut Edits) {
-        self.moves(ASTORE, ISTORE, first).rev().for_each(|store| edits.insert(pc, Place::Before, store));
-    }
-
-    /// Takes them back.
-    fn load(self, pc: u32, first: u16, edits: &mut Edits) {
-        self.moves(ALOAD, ILOAD, first).for_each(|load| edits.insert(pc, Place::Before, load));
-    }
-}
-
 /// What a call of `method` has to do with a value that is asked for.
 fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option<ValueCall> {
     let statement = || {
@@ -134,15 +86,8 @@ fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option<ValueCall>
 }
 
 /// Instructions.
-const VIRTUAL: &[u8] = &[INVOKEVIRTUAL];
 const STATIC: &[u8] = &[INVOKESTATIC];
 const SPECIAL: &[u8] = &[INVOKESPECIAL];
-
-/// What stands in the parentheses of its descriptor.
-fn parameters<'a>(method: &MemberRef<'a>) -> Option<&'a [u8]> {
-    let inside = method.descriptor.strip_prefix(b"(")?;
-    Some(&inside[..inside.iter().position(|&byte| byte == b')')?])
-}
 
 impl Transform for Values {
     fn concerns(&self, site: &MethodSite<'_>) -> bool {

@@ -162,6 +162,7 @@ impl Agent {
             ("--record trace", settings.record == Record::Trace),
             ("--heap", self.recording.has_heap()),
             ("--transform rmi", settings.transforms.contains(&Transform::Rmi)),
+            ("--transform remote-http", settings.transforms.contains(&Transform::RemoteHttp)),
             ("--region", !settings.regions.is_empty()),
             ("--native", settings.native),
             ("--library-calls", settings.library_calls != LibraryCalls::None),
@@ -212,6 +213,7 @@ impl Agent {
             options.push((keys::LIBRARY_CALLS, settings.library_calls.word().to_owned()));
         }
         options.extend(settings.native.then(|| (keys::NATIVE, "on".to_owned())));
+        options.extend(settings.propagate.then(|| (keys::PROPAGATE, "on".to_owned())));
         options.extend(settings.roots.iter().map(|root| (keys::ROOT, root.clone())));
         options.extend(settings.latency.iter().map(|kept| (keys::LATENCY, kept.to_string())));
         options.extend(self.subgraph.then(|| (keys::SUBGRAPH, "on".to_owned())));

@@ -123,9 +123,9 @@ pub(crate) struct Opts {
     )]
     burst: Option<Burst>,
 
-    /// Largest size of the profile: bytes, or a number with k, m or g; off [default for traces: 4g]
+    /// Largest size of the profile, such as 500m; or off [default for traces: 4g]
     ///
-    /// What is not recorded then is counted and reported.
+    /// Bytes, or a number with k, m or g. What is not recorded then is counted and reported.
     #[arg(long, value_name = "SIZE", env = "INSTRUMENT_LIMIT", hide_env_values = true, value_parser = size)]
     limit: Option<String>,
 

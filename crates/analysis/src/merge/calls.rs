@@ -33,6 +33,8 @@ pub enum How {
     Place,
     /// Its connection was found by addresses and ports: the server tells that nobody else ever had them.
     Ports,
+    /// A request by HTTP: both ends have read the same `traceparent`, and the same method and path.
+    Header,
 }
 
 /// Why a call was not matched.
@@ -60,11 +62,21 @@ pub enum Reason {
     ConnectionUnknown,
     /// The other process served this method, but its profile does not say over which connections: the JDK's classes were not rewritten there.
     PeerConnectionUnknown,
+    /// A request by HTTP without a `traceparent` that both ends could know.
+    NoKey,
+    /// The `traceparent` of the request is not valid.
+    BadKey,
+    /// Several requests have the same `traceparent`, and method and path do not tell them apart, or not all of them were recorded.
+    RepeatedKey,
+    /// The request ended with an exception, and no profile given has it: whether it arrived is not known.
+    Unanswered,
+    /// No profile given has the other side: that was not recorded, or not all the time, or something between has changed the header.
+    NoOtherRecord,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 11] = [
+    pub const ALL: [Reason; 16] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,
         Reason::Paused,
@@ -76,6 +88,11 @@ impl Reason {
         Reason::Contradiction,
         Reason::ConnectionUnknown,
         Reason::PeerConnectionUnknown,
+        Reason::NoKey,
+        Reason::BadKey,
+        Reason::RepeatedKey,
+        Reason::Unanswered,
+        Reason::NoOtherRecord,
     ];
 
     /// Its name.
@@ -92,6 +109,11 @@ impl Reason {
             Reason::Contradiction => "contradiction",
             Reason::ConnectionUnknown => "connection-unknown",
             Reason::PeerConnectionUnknown => "peer-connection-unknown",
+            Reason::NoKey => "no-key",
+            Reason::BadKey => "bad-key",
+            Reason::RepeatedKey => "repeated-key",
+            Reason::Unanswered => "unanswered",
+            Reason::NoOtherRecord => "no-other-record",
         }
     }
 }
@@ -114,6 +136,7 @@ impl Fate {
             Fate::Matched(How::Return) => "by return",
             Fate::Matched(How::Place) => "by place",
             Fate::Matched(How::Ports) => "by ports",
+            Fate::Matched(How::Header) => "by header",
             Fate::Unmatched(reason) => reason.word(),
             Fate::Open => "not yet",
         }
@@ -281,10 +304,10 @@ pub fn is_well_known(object: &ObjId) -> bool {
     object.space == Uid::default()
 }
 
-/// Whether the object of a call is known. All 0, it is the registry if the connection is known, or what that would have led to.
+/// Whether the object of a call is known: a request by HTTP has none. All 0, it is the registry if the connection is known, or what that would have led to.
 pub fn knows_object(call: &RemoteCall) -> bool {
     let is_asked_for = call.kind == RemoteCallKind::Made && call.host != 0;
-    call.connection != 0 || is_asked_for || call.object != ObjId::REGISTRY
+    call.http.is_none() && (call.connection != 0 || is_asked_for || call.object != ObjId::REGISTRY)
 }
 
 /// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object
@@ -301,6 +324,7 @@ pub(crate) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> S
     }
     let _ = match (method.is_empty(), call.operation) {
         (false, _) => write!(name, "{method}"),
+        (true, _) if call.http.is_some() => write!(name, "(request)"),
         (true, ..0) => write!(name, "(method {:016x})", call.hash),
         (true, operation) => write!(name, "(operation {operation})"),
     };
@@ -317,6 +341,8 @@ pub(crate) fn outcome(call: &RemoteCall) -> &'static str {
         "failed"
     } else if call.end == 0 {
         "open"
+    } else if call.http.is_some_and(|http| http.is_error()) {
+        "error status"
     } else {
         "returned"
     }

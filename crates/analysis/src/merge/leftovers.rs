@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
+use instrument_trace::{Error, Http, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
 use super::calls::{Checks, Fate, Hasher, How, Matching, NONE, Peer, Reason, is_well_known};
@@ -31,10 +31,12 @@ struct Left {
     machine: Option<i32>,
     /// No other process has such an object.
     is_own_object: bool,
-    /// Where no connection to could be had, or [`Peer::Unknown`].
+    /// Where no connection to could be had; of a request by HTTP, where it went to or came from; or [`Peer::Unknown`].
     asked: Peer,
     /// Hash of the method's name and descriptor, if they are known.
     method: Option<u32>,
+    /// It is a request by HTTP.
+    http: Option<Http>,
 }
 
 impl Left {
@@ -134,7 +136,10 @@ impl Lefts {
                 }
                 RemoteCallKind::Served => {
                     if matching.served.fate[row as usize] == Fate::Open {
-                        lefts.served.push(Left::new(row, call, hasher));
+                        let client = names(call).and_then(|names| names.get(&call.host));
+                        let client = client.filter(|_| call.http.is_some());
+                        let asked = client.map_or(Peer::Unknown, |host| lefts.addresses.of(host.clone()));
+                        lefts.served.push(Left { asked, ..Left::new(row, call, hasher) });
                         if matching.served.connection[row as usize] == NONE
                             && let Some(method) = method(call)
                         {
@@ -195,6 +200,10 @@ impl Lefts {
             if matching.made.fate[at] != Fate::Open {
                 continue;
             }
+            if let Some(http) = left.http {
+                matching.made.fate[at] = Fate::Unmatched(left.reason_of(http, true));
+                continue;
+            }
             let reason = match peer {
                 _ if left.failed && !left.sent => Reason::FailedBeforeSending,
                 // It had begun, and had no connection yet.
@@ -219,10 +228,15 @@ impl Lefts {
             let peer = connections.other(connection).map(|other| connections.ends[other as usize].party);
             let at_the_other_end = match peer {
                 Some(peer) => Peer::Party(peer),
+                None if left.http.is_some() => left.asked,
                 None => self.addresses.of_connection(connections, connection, false),
             };
             matching.served.set_peer(left.row, at_the_other_end);
             if matching.served.fate[at] != Fate::Open {
+                continue;
+            }
+            if let Some(http) = left.http {
+                matching.served.fate[at] = Fate::Unmatched(left.reason_of(http, false));
                 continue;
             }
             let reason = match peer {
@@ -253,6 +267,18 @@ impl Left {
             is_own_object: object.is_some(),
             asked: Peer::Unknown,
             method: None,
+            http: call.http,
+        }
+    }
+
+    /// Why a request by HTTP has no other side.
+    fn reason_of(&self, http: Http, is_made: bool) -> Reason {
+        match http {
+            Http { has_bad_key: true, .. } => Reason::BadKey,
+            Http { key: None, .. } => Reason::NoKey,
+            _ if is_made && self.is_open => Reason::InFlight,
+            _ if is_made && self.failed => Reason::Unanswered,
+            _ => Reason::NoOtherRecord,
         }
     }
 }

@@ -7,6 +7,8 @@
 //! 5. calls that did not return: the same place on such a connection, if object and method agree ([`super::leftovers`]);
 //! 6. connections over which nothing returned: the same ports and addresses, where the server has accepted no other socket with them;
 //! 7. every call that is left gets a reason.
+//!
+//! Requests by HTTP have a way of their own from step 1 to step 7: see [`super::keys`].
 
 use std::io;
 
@@ -18,6 +20,7 @@ use super::calls::{
     Fate, Hasher, How, Key, MOST_PARTIES, Matching, NONE, Numbering, Reason, Rows, is_internal,
 };
 use super::connections::Connections;
+use super::keys::Keys;
 use super::leftovers;
 
 /// Matches the calls of all parties, which must be of different processes.
@@ -38,6 +41,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let hasher = Hasher::default();
     let mut connections = Connections::new(parties);
     let mut keys = Vec::new();
+    let mut requests = Keys::default();
     let mut are_own = Vec::new();
     for (number, party) in parties.iter().enumerate() {
         let Matching { made, served, own, unknown, .. } = &mut matching;
@@ -51,6 +55,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                 RemoteCallKind::Made => {
                     own.0 += u64::from(is_own);
                     are_own.push(is_own);
+                    requests.add(call, made.len() as u32);
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
@@ -59,6 +64,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                 }
                 RemoteCallKind::Served => {
                     own.1 += u64::from(is_own);
+                    requests.add(call, served.len() as u32);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,
@@ -75,6 +81,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     }
     matching.by_return(parties, &keys, &hasher)?;
     drop(keys);
+    requests.settle(&mut matching);
     matching.pair_connections(&mut connections);
     leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
     matching.leave_out_calls_to_itself(&are_own);

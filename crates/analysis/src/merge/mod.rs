@@ -5,6 +5,7 @@
 //! | [`processes`] | profiles opened, each process once, with their calls matched, and what is made of them |
 //! | [`calls`] | what is kept of every remote call, a few bytes each |
 //! | [`matching`] | made and served calls find each other |
+//! | [`keys`] | requests by HTTP do |
 //! | [`numbers`] | how many did, and why the others did not |
 //! | [`offsets`] | by how much their clocks differ, for display |
 //! | [`services`] | calls added up by who made them, who served them, and the method |
@@ -16,6 +17,7 @@
 
 pub mod calls;
 mod connections;
+mod keys;
 mod leftovers;
 pub mod matching;
 pub mod nesting;

@@ -14,12 +14,14 @@ pub struct Matched {
     pub by_place: u64,
     /// By addresses and ports.
     pub by_ports: u64,
+    /// By the header of a request by HTTP.
+    pub by_header: u64,
 }
 
 impl Matched {
     /// All of them.
     pub fn all(&self) -> u64 {
-        self.by_return + self.by_place + self.by_ports
+        self.by_return + self.by_place + self.by_ports + self.by_header
     }
 }
 
@@ -72,6 +74,7 @@ impl Numbers {
                                 How::Return => sum.by_return += 1,
                                 How::Place => sum.by_place += 1,
                                 How::Ports => sum.by_ports += 1,
+                                How::Header => sum.by_header += 1,
                             }
                         }
                         Fate::Matched(_) => {}

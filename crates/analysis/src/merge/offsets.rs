@@ -6,6 +6,12 @@
 //! client.begin <= server.begin, server.returned <= client.returned
 //! ```
 //!
+//! and of a request by HTTP that was answered, whose response may be there before the server is done with it,
+//!
+//! ```text
+//! client.begin <= server.begin <= client.end
+//! ```
+//!
 //! So it bounds the difference of the clocks from both sides. Only these hold for any call: large arguments are read before the client
 //! knows that they are written, and a client has its return before the server is done with the call.
 //!
@@ -101,7 +107,8 @@ impl Offsets {
         for (number, party) in parties.iter().enumerate() {
             party.visit(matching.rows(number), |_, call| {
                 if call.kind == RemoteCallKind::Served {
-                    served.push(Times { begin: call.begin, returned: call.returned });
+                    let returned = if call.http.is_some() { call.begin } else { call.returned };
+                    served.push(Times { begin: call.begin, returned });
                 }
             })?;
         }
@@ -148,7 +155,8 @@ impl Bounds {
         let ahead =
             |there: u64, here: u64| (there != 0 && here != 0).then(|| i128::from(there) - i128::from(here));
         let high = ahead(served.begin, made.begin).unwrap_or(i128::MAX);
-        let low = ahead(served.returned, made.returned).unwrap_or(i128::MIN);
+        let answered = made.http.map_or(made.returned, |http| if http.status == 0 { 0 } else { made.end });
+        let low = ahead(served.returned, answered).unwrap_or(i128::MIN);
         // Times that no clock can have had say nothing.
         if low > high {
             return;

@@ -39,6 +39,8 @@ pub struct Service {
     pub server: Peer,
     /// The class of the remote object and the method with its descriptor: `Shop.sell(I)V`, as far as it is known.
     pub method: String,
+    /// It is a request by HTTP.
+    pub is_http: bool,
 }
 
 /// All calls.
@@ -94,7 +96,8 @@ pub fn services<S: Source>(
     let mut links: BTreeMap<(Peer, Peer), Figures> = BTreeMap::new();
     for ((client, server, labels, _), (figures, call)) in sums {
         let method = full_name(nesting.signature_of(labels), &call);
-        all.entry(Service { client, server, method }).or_default().merge(&figures);
+        let is_http = call.http.is_some();
+        all.entry(Service { client, server, method, is_http }).or_default().merge(&figures);
         links.entry((client, server)).or_default().merge(&figures);
     }
     let mut all: Vec<_> = all.into_iter().collect();
@@ -117,7 +120,8 @@ impl Figures {
         *sum = sum.saturating_add(ns);
         *max = ns.max(*max);
         self.matched += u64::from(is_made && is_matched);
-        let has_failed = call.threw || call.failed || call.no_such_object;
+        let has_failed =
+            call.threw || call.failed || call.no_such_object || call.http.is_some_and(|http| http.is_error());
         self.failed += u64::from(has_failed && (is_made || !is_matched));
     }
 

@@ -39,6 +39,7 @@ pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages, offsets: &O
         json!({
             "client": client, "server": server, "calls": calls.all(),
             "by_return": calls.by_return, "by_place": calls.by_place, "by_ports": calls.by_ports,
+            "by_header": calls.by_header,
         })
     });
     let unmatched = numbers.unmatched.iter().map(|(&(party, is_made, reason, peer), calls)| {
@@ -105,10 +106,10 @@ fn text(
         served - sum
     )?;
     if !numbers.matched.is_empty() {
-        let headers = ["matched", "by return", "by place", "by ports"].map(str::to_owned);
+        let headers = ["matched", "by return", "by place", "by ports", "by header"].map(str::to_owned);
         let mut table = Aligned::new(headers.into(), "client -> server");
         for (&(client, server), calls) in &numbers.matched {
-            let cells = [calls.all(), calls.by_return, calls.by_place, calls.by_ports];
+            let cells = [calls.all(), calls.by_return, calls.by_place, calls.by_ports, calls.by_header];
             let name = format!("{} -> {}", names[client], names[server]);
             table.row(cells.map(|count| count.to_string()).into(), &name);
         }
@@ -192,7 +193,12 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), E
     writeln!(out, "process,side,peer,outcome,calls")?;
     for (&(client, server), calls) in &numbers.matched {
         let (client, server) = (field(&names[client]), field(&names[server]));
-        let hows = [("return", calls.by_return), ("place", calls.by_place), ("ports", calls.by_ports)];
+        let hows = [
+            ("return", calls.by_return),
+            ("place", calls.by_place),
+            ("ports", calls.by_ports),
+            ("header", calls.by_header),
+        ];
         for (how, count) in hows.into_iter().filter(|(_, count)| *count > 0) {
             writeln!(out, "{client},made,{server},by-{how},{count}")?;
             writeln!(out, "{server},served,{client},by-{how},{count}")?;

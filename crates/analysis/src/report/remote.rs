@@ -169,6 +169,7 @@ pub fn services(calls: &RemoteCalls, top: usize) -> Value {
     let rows = calls.services.all.iter().take(top).map(|(service, of)| {
         let mut row = figures(of);
         calls.parties(&mut row, service.client, service.server);
+        row["kind"] = json!(if service.is_http { "http" } else { "rmi" });
         row["method"] = json!(service.method);
         row["label"] = json!(shown(&service.method));
         row

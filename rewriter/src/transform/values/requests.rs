@@ -1,46 +1,22 @@
 //! Which calls make a request by HTTP, or serve one.
 
-use super::{Above, MEMBER, VIRTUAL, What, parameters};
+use super::What;
 use crate::class_file::constant_pool::MemberRef;
 use crate::code::hooks::Hook;
-
-const CONNECTIONS: [&[u8]; 3] =
-    [b"java/net/URLConnection", b"java/net/HttpURLConnection", b"javax/net/ssl/HttpsURLConnection"];
+use crate::transform::http::calls::{self, HttpCall};
+use crate::transform::operands::Above;
 
 /// What a call of `method` has to do with a request, and the instructions that make it.
 pub(super) fn call_of(method: &MemberRef<'_>) -> Option<(What, &'static [u8])> {
-    let parameters = parameters(method)?;
-    let enters = |hook, above| What::Enters { hook, copies: 1, above };
-    let of_receiver = |hook| Some((enters(hook, Above::default()), VIRTUAL));
-    let behind_request = || Above::of(parameters.strip_prefix(b"Ljava/net/http/HttpRequest;")?);
-    match (method.class, method.name, parameters) {
-        (b"java/net/http/HttpClient", b"send" | b"sendAsync", _) => {
-            Some((enters(Hook::RequestMade, behind_request()?), VIRTUAL))
-        }
-        (b"java/net/URL", b"openStream", b"") => of_receiver(Hook::ConnectionRead),
-        (class, b"getInputStream" | b"getResponseCode", b"") if CONNECTIONS.contains(&class) => {
-            of_receiver(Hook::ConnectionRead)
-        }
-        (class, b"connect" | b"getOutputStream", b"") if CONNECTIONS.contains(&class) => {
-            of_receiver(Hook::ConnectionOpened)
-        }
-        // Whatever class is named: no other method has such parameters.
-        (_, b"service", _) if serves(parameters) => {
-            Some((enters(Hook::RequestServed, Above { count: 1, ints: 0 }), MEMBER))
-        }
-        _ => None,
-    }
-}
-
-/// Whether they are those of a servlet's `service`.
-fn serves(parameters: &[u8]) -> bool {
-    const OF_SERVICE: [&[u8]; 4] = [
-        b"Ljavax/servlet/ServletRequest;Ljavax/servlet/ServletResponse;",
-        b"Ljavax/servlet/http/HttpServletRequest;Ljavax/servlet/http/HttpServletResponse;",
-        b"Ljakarta/servlet/ServletRequest;Ljakarta/servlet/ServletResponse;",
-        b"Ljakarta/servlet/http/HttpServletRequest;Ljakarta/servlet/http/HttpServletResponse;",
-    ];
-    OF_SERVICE.contains(&parameters)
+    let (call, by) = calls::call_of(method)?;
+    let (hook, above) = match call {
+        HttpCall::Request { class: calls::JDK_REQUEST, above } => (Hook::RequestMade, above),
+        HttpCall::Read => (Hook::ConnectionRead, Above::default()),
+        HttpCall::Opened => (Hook::ConnectionOpened, Above::default()),
+        HttpCall::Served => (Hook::RequestServed, Above { count: 1, ints: 0 }),
+        HttpCall::Request { .. } | HttpCall::Target | HttpCall::Filtered => return None,
+    };
+    Some((What::Enters { hook, copies: 1, above }, by))
 }
 
 #[cfg(test)]

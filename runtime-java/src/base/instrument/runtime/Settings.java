@@ -66,6 +66,8 @@ final class Settings {
     final boolean biographies;
     /** Of each kind so many values are told apart: see {@link ValueNames}. */
     final int mostValues;
+    /** A request by HTTP without a {@code traceparent} header gets one. */
+    final boolean propagate;
     /** Sizes of objects are recorded. */
     final boolean sizes;
     /** Sizes of all classes, even if that loads the classes of their fields. */
@@ -125,6 +127,8 @@ final class Settings {
         contexts = readNumber("contexts", 1000000, 1, 1 << 22);
         keptThreads = readNumber("keep-threads", 256, 0, 1 << 20);
         mostValues = readNumber("most-values", 1000, 1, 1 << 20);
+        String header = find("propagate");
+        propagate = "on".equals(header) || "true".equals(header);
         biographies = "objects".equals(find("heap"));
         sizes = biographies || record == TREE || record == TRACE;
         allSizes = "all".equals(find("sizes"));

@@ -1,8 +1,6 @@
 package instrument.runtime;
 
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.URL;
@@ -12,16 +10,12 @@ import java.net.URL;
  * two methods of the servlet specification.
  */
 final class Requests {
-    /** The last one stands for all others: what comes in may have any text as its method. */
-    private static final String[] METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "(other method)"};
-    private static final int GET = 0;
-    private static final int POST = 2;
     private static final String[] SERVED = forms("");
     private static final String[] PLAIN = forms("http://");
     private static final String[] SECURE = forms("https://");
 
     private static final String MADE_CLASS = "java.net.http.HttpRequest";
-    private static final String SERVED_CLASS = ".servlet.http.HttpServletRequest";
+    private static final String[] SERVED_CLASSES = {"jakarta.servlet.http.HttpServletRequest", "javax.servlet.http.HttpServletRequest"};
 
     /** By the classes of requests; it is kept by those. */
     private static final ClassValue<Object> KNOWN = new ClassValue<Object>() {
@@ -49,8 +43,8 @@ final class Requests {
         if (known.method == null || known.isServed) {
             return ValueKind.HTTP.unknown;
         }
-        Object uri = ask(known.address, request);
-        return uri instanceof URI ? of(number(ask(known.method, request)), (URI) uri) : ValueKind.HTTP.unknown;
+        Object uri = Asked.ask(known.address, request);
+        return uri instanceof URI ? of(HttpMethods.number(Asked.ask(known.method, request)), (URI) uri) : ValueKind.HTTP.unknown;
     }
 
     /** Of a {@code HttpServletRequest}; null: it is none. */
@@ -59,11 +53,11 @@ final class Requests {
         if (!known.isServed) {
             return null;
         }
-        Object path = known.method == null ? null : ask(known.address, request);
+        Object path = known.method == null ? null : Asked.ask(known.address, request);
         if (!(path instanceof String)) {
             return ValueKind.HTTP.unknown;
         }
-        return ValueNames.of(ValueKind.HTTP, SERVED[number(ask(known.method, request))], (String) path, "", 0);
+        return ValueNames.of(ValueKind.HTTP, SERVED[HttpMethods.number(Asked.ask(known.method, request))], (String) path, "", 0);
     }
 
     /** Whether a connection or URL can send a request by HTTP, and has not done so yet. */
@@ -74,15 +68,15 @@ final class Requests {
     /** Of a {@link HttpURLConnection} or {@link URL}; null: it is another kind of address. */
     static Value connection(Object connection, boolean writes) {
         if (connection instanceof URL) {
-            return of(GET, (URL) connection);
+            return of(HttpMethods.GET, (URL) connection);
         }
         if (connection.getClass().getClassLoader() != null) {
             return ValueKind.HTTP.unknown;
         }
         HttpURLConnection known = (HttpURLConnection) connection;
-        int method = number(known.getRequestMethod());
+        int method = HttpMethods.number(known.getRequestMethod());
         // So it will be, once the output is asked for.
-        return of(method == GET && writes && known.getDoOutput() ? POST : method, known.getURL());
+        return of(method == HttpMethods.GET && writes && known.getDoOutput() ? HttpMethods.POST : method, known.getURL());
     }
 
     private static Value of(int method, URL url) {
@@ -106,69 +100,29 @@ final class Requests {
     }
 
     private static String[] forms(String scheme) {
-        String[] forms = new String[METHODS.length];
+        String[] forms = new String[HttpMethods.count()];
         for (int i = 0; i < forms.length; i++) {
-            forms[i] = ValueKind.HTTP.prefix + METHODS[i] + ' ' + scheme;
+            forms[i] = ValueKind.HTTP.prefix + HttpMethods.name(i) + ' ' + scheme;
         }
         return forms;
     }
 
-    private static int number(Object method) {
-        int number = 0;
-        while (number < METHODS.length - 1 && !METHODS[number].equals(method)) {
-            number++;
-        }
-        return number;
-    }
-
-    private static Object ask(MethodHandle question, Object request) {
-        try {
-            return (Object) question.invokeExact(request);
-        } catch (StackOverflowError e) {
-            throw e;
-        } catch (Throwable e) {
-            if (ThreadStop.is(e)) {
-                throw (Error) e;
-            }
-            // It is the program's own, and it will see that for itself.
-            return null;
-        }
-    }
-
     private static Requests of(Class<?> type) {
-        for (Class<?> above = type; above != null; above = above.getSuperclass()) {
-            if (above.getName().equals(MADE_CLASS)) {
-                boolean isOfTheJdk = above.getClassLoader() == type.getClassLoader();
-                return isOfTheJdk ? of(above, "method", "uri", false) : new Requests(null, null, false);
+        Class<?> made = Asked.above(type, MADE_CLASS);
+        if (made != null) {
+            boolean isOfTheJdk = made.getClassLoader() == type.getClassLoader();
+            return isOfTheJdk ? of(made, "method", "uri", false) : new Requests(null, null, false);
+        }
+        for (String specification : SERVED_CLASSES) {
+            Class<?> served = Asked.above(type, specification);
+            if (served != null) {
+                return of(served, "getMethod", "getRequestURI", true);
             }
         }
-        Class<?> served = servletRequest(type);
-        return served == null ? new Requests(null, null, false) : of(served, "getMethod", "getRequestURI", true);
+        return new Requests(null, null, false);
     }
 
     private static Requests of(Class<?> type, String method, String address, boolean isServed) {
-        try {
-            return new Requests(handle(type, method), handle(type, address), isServed);
-        } catch (ReflectiveOperationException e) {
-            return new Requests(null, null, isServed);
-        }
-    }
-
-    private static MethodHandle handle(Class<?> type, String name) throws ReflectiveOperationException {
-        MethodHandle handle = MethodHandles.publicLookup().unreflect(type.getMethod(name));
-        return handle.asType(MethodType.methodType(Object.class, Object.class));
-    }
-
-    /** The interface of the specification that a class implements; null: it does not. */
-    private static Class<?> servletRequest(Class<?> type) {
-        String name = type.getName();
-        if (name.endsWith(SERVED_CLASS) && (name.startsWith("javax.") || name.startsWith("jakarta."))) {
-            return type;
-        }
-        Class<?> found = type.getSuperclass() == null ? null : servletRequest(type.getSuperclass());
-        for (Class<?> above : type.getInterfaces()) {
-            found = found == null ? servletRequest(above) : found;
-        }
-        return found;
+        return new Requests(Asked.method(type, method), Asked.method(type, address), isServed);
     }
 }

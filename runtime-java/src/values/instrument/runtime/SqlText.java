@@ -27,7 +27,7 @@ final class SqlText {
     }
 
     private String read() {
-        while (at < text.length() && out.length() <= Value.LONGEST) {
+        while (at < text.length() && out.length() <= BoundedText.LONGEST) {
             char c = text.charAt(at);
             if (c <= ' ') {
                 at++;
@@ -63,7 +63,7 @@ final class SqlText {
         while (length > 0 && (out.charAt(length - 1) == ';' || out.charAt(length - 1) == ' ')) {
             length--;
         }
-        return length == 0 ? "(empty)" : Value.bounded(out, length);
+        return length == 0 ? "(empty)" : BoundedText.of(out, length);
     }
 
     /** Moves behind what ends something. */

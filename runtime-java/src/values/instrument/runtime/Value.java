@@ -5,8 +5,6 @@ import java.util.zip.CRC32;
 
 /** A value that calls are split by, whichever recordings there are. In each it has an id, and its name is in the file before the first event of it. */
 final class Value {
-    /** Characters of the longest name, without what stands for its kind. */
-    static final int LONGEST = 400;
     private static int next = LibraryCalls.FIRST_VALUE;
 
     private final String name;
@@ -21,16 +19,6 @@ final class Value {
     int id() {
         long now = known;
         return isOfNow(now) ? (int) now : number();
-    }
-
-    /** So many characters of a text, or as many as a name may have. */
-    static String bounded(StringBuilder text, int length) {
-        if (length <= LONGEST) {
-            return text.substring(0, length);
-        }
-        // No half of a character.
-        int end = Character.isHighSurrogate(text.charAt(LONGEST - 1)) ? LONGEST - 1 : LONGEST;
-        return text.substring(0, end) + " ..";
     }
 
     /** Gives it an id in this recording, and writes its name. */

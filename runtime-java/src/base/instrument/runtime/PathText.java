@@ -26,20 +26,20 @@ final class PathText {
     static String ofFile(String path) {
         PathText one = new PathText(path, false);
         one.words(path.length());
-        return Value.bounded(one.out, one.out.length());
+        return BoundedText.of(one.out, one.out.length());
     }
 
     /** An address from its host on, which is empty for that of a request that came in. Negative port: the usual one. */
     static String ofAddress(String path, String host, int port) {
         PathText one = new PathText(path, true);
-        for (int i = 0; i < host.length() && one.out.length() <= Value.LONGEST; i++) {
+        for (int i = 0; i < host.length() && one.out.length() <= BoundedText.LONGEST; i++) {
             one.append(host.charAt(i) >= 'A' && host.charAt(i) <= 'Z' ? (char) (host.charAt(i) + 32) : host.charAt(i));
         }
         if (port >= 0 && !host.isEmpty()) {
             one.out.append(':').append(port);
         }
         one.segments();
-        return Value.bounded(one.out, one.out.length());
+        return BoundedText.of(one.out, one.out.length());
     }
 
     /** The segments of an address; what follows a semicolon, such as the id of a session, is gone. */
@@ -51,7 +51,7 @@ final class PathText {
         if (end == 0) {
             out.append('/');
         }
-        while (at < end && out.length() <= Value.LONGEST) {
+        while (at < end && out.length() <= BoundedText.LONGEST) {
             if (text.charAt(at) == '/') {
                 out.append('/');
                 at++;
@@ -83,7 +83,7 @@ final class PathText {
     }
 
     private void words(int end) {
-        while (at < end && out.length() <= Value.LONGEST) {
+        while (at < end && out.length() <= BoundedText.LONGEST) {
             char c = text.charAt(at);
             if (isUuid(end)) {
                 out.append('?');

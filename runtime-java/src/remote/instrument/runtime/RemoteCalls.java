@@ -37,6 +37,8 @@ final class RemoteCalls extends RemoteCallStack {
             RemoteLog.renew();
             RemoteNames.renew();
             ServedLinks.renew();
+            HttpObjects.renew();
+            HttpRoutes.renew();
             recording = Recording.number;
         }
     }
@@ -142,7 +144,7 @@ final class RemoteCalls extends RemoteCallStack {
     }
 
     /** The context that a call is made in, and in a trace its link. */
-    private void cause(RemoteCall call) {
+    void cause(RemoteCall call) {
         boolean recording = mode == state.live;
         int link = 0;
         if (recording && Recording.settings.record == Settings.TRACE) {
@@ -269,7 +271,7 @@ final class RemoteCalls extends RemoteCallStack {
     }
 
     /** What the thread does now it does for a call; a thread outside of all root methods stays there. */
-    private void serve(RemoteCall call, int link) {
+    void serve(RemoteCall call, int link) {
         if (link != 0 && mode == state.live) {
             state.mode = mode;
             if (LinkFrames.enter(state, link)) {
@@ -327,8 +329,8 @@ final class RemoteCalls extends RemoteCallStack {
         }
     }
 
-    private void leave(RemoteCall call) {
-        if (call.kind == RemoteCall.SERVED && call.link != 0) {
+    void leave(RemoteCall call) {
+        if ((call.kind == RemoteCall.SERVED || call.kind == RemoteCall.HTTP_SERVED) && call.link != 0) {
             state.mode = mode;
             LinkFrames.leave(state, call.link);
             busy();
@@ -448,7 +450,7 @@ final class RemoteCalls extends RemoteCallStack {
     }
 
     /** Ends all from a place on as failed. */
-    private void fail(int from, long now) {
+    void fail(int from, long now) {
         while (depth > from) {
             RemoteCall call = open[depth - 1];
             if (call.begun) {

@@ -10,12 +10,16 @@ final class RemoteCall {
     // Kinds.
     static final int MADE = 1;
     static final int SERVED = 2;
+    static final int HTTP_MADE = 3;
+    static final int HTTP_SERVED = 4;
 
     // Flags.
     static final int THREW = 1;
     private static final int RETURN_KNOWN = 2;
     static final int NO_SUCH_OBJECT = 4;
     static final int FAILED = 8;
+    private static final int KEY_KNOWN = 16;
+    static final int BAD_KEY = 32;
 
     // Words of a record.
     static final int WORDS = 16;
@@ -57,6 +61,10 @@ final class RemoteCall {
     /** A hash of the ObjID. */
     long object;
     int link;
+    /** Of a request by HTTP: its response comes with another call. */
+    boolean waits;
+    /** A request by HTTP; null: it has been used for none. */
+    HttpMessage http;
 
     /** Null: there is no room. */
     private Region region;
@@ -68,7 +76,7 @@ final class RemoteCall {
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
-        begun = announced = told = skeleton = dispatched = sent = returned = settled = false;
+        begun = waits = announced = told = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
         asked = null;
         call = 0;
@@ -78,6 +86,43 @@ final class RemoteCall {
         operation = -1;
         type = 0;
         method = 0;
+        if (http != null) {
+            http.clear();
+        }
+    }
+
+    /** It is a request by HTTP, of which nothing is known so far. */
+    HttpMessage message() {
+        if (http == null) {
+            http = new HttpMessage();
+        }
+        return http;
+    }
+
+    /** What is known of a request by HTTP. */
+    void request(int name, int host) {
+        hash(http.hash & 0xffffffffL);
+        method(name);
+        host(host);
+        put(PORT, http.port & 0xffffL);
+    }
+
+    /** The number of its name. */
+    int method() {
+        return method;
+    }
+
+    /** Both ends of the request know this. */
+    void key(TraceParent key) {
+        http.hasKey = true;
+        put(OBJECT, key.high);
+        put(OBJECT + 1, key.low);
+        put(RETURN, key.parent);
+        flag(KEY_KNOWN);
+    }
+
+    void status(int status) {
+        put(PORT, (long) status << 16 | http.port & 0xffffL);
     }
 
     /** A place in the file. */

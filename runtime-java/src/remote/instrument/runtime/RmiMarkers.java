@@ -39,8 +39,6 @@ public final class RmiMarkers {
     private static final int REMOTE_ENTERED = 26;
     private static final int REMOTE_LEFT = 27;
 
-    private static boolean complained;
-
     static {
         JdkModules.read();
     }
@@ -279,7 +277,7 @@ public final class RmiMarkers {
                 throw e;
             }
         } catch (Throwable e) {
-            failure(e);
+            RemoteFailure.say(e);
         } finally {
             // Not a call: there may be no stack left for one.
             if (calls != null) {
@@ -290,22 +288,5 @@ public final class RmiMarkers {
 
     private static Object operation(Object[] operations, int number) {
         return operations != null && number >= 0 && number < operations.length ? operations[number] : null;
-    }
-
-    /** Something of a call is not recorded; says so once. */
-    private static void failure(Throwable reason) {
-        boolean death = false;
-        try {
-            death = ThreadStop.is(reason);
-            if (!death && !complained) {
-                complained = true;
-                Log.say("a remote call could not be recorded: " + reason);
-            }
-        } catch (Throwable e) {
-            // Nothing is left to try.
-        }
-        if (death) {
-            throw (Error) reason;
-        }
     }
 }

@@ -13,6 +13,7 @@ abstract class RemoteCallStack {
 
     RemoteCall[] open = new RemoteCall[4];
     int depth;
+    private int tokens;
     final RemoteIds ids = new RemoteIds();
 
     RemoteCallStack(ThreadState state) {
@@ -61,11 +62,48 @@ abstract class RemoteCallStack {
     }
 
     final int lastServed() {
+        return last(RemoteCall.SERVED);
+    }
+
+    final int last(int kind) {
         int at = depth - 1;
-        while (at >= 0 && open[at].kind != RemoteCall.SERVED) {
+        while (at >= 0 && open[at].kind != kind) {
             at--;
         }
         return at;
+    }
+
+    /** A number for a request by HTTP; not 0. */
+    final int token() {
+        tokens++;
+        return tokens == 0 ? ++tokens : tokens;
+    }
+
+    /** The place of the request with a number; negative: it is not open in this thread. */
+    final int find(int token) {
+        int at = depth - 1;
+        while (at >= 0 && (open[at].http == null || open[at].http.token != token)) {
+            at--;
+        }
+        return at;
+    }
+
+    /** The key of the request by HTTP that the thread serves; null: it serves none, or none with a key. */
+    final TraceParent within() {
+        int at = last(RemoteCall.HTTP_SERVED);
+        return at >= 0 && open[at].http.hasKey ? open[at].http.parent : null;
+    }
+
+    /** A call goes on without the thread. */
+    final void give(int at) {
+        System.arraycopy(open, at + 1, open, at, depth - at - 1);
+        open[--depth] = null;
+    }
+
+    /** It goes on in this one. */
+    final void take(RemoteCall call) {
+        push();
+        open[depth - 1] = call;
     }
 
     /** The call that is served, or null. */

@@ -1,0 +1,64 @@
+//! Requests by HTTP find each other by what both ends have read in the `traceparent` header.
+//!
+//! A client gives each request a parent id of its own, but for what repeats or passes on a header as it came: retries, redirects, proxies and
+//! careless programs. So a key alone is not enough. Two records are of one request if
+//!
+//! 1. they have the same key and the same method and path;
+//! 2. no third record of either kind has these.
+//!
+//! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated otherwise.
+
+use instrument_trace::{RemoteCall, RemoteCallKind, TraceParent};
+use rayon::prelude::*;
+
+use super::calls::{Fate, How, Matching, Reason};
+
+/// The key of a record: sorted by key, method and path, and side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    key: TraceParent,
+    /// Hash of method and path.
+    request: i64,
+    is_served: bool,
+    row: u32,
+}
+
+/// The keys of all requests.
+#[derive(Debug, Default)]
+pub(crate) struct Keys(Vec<Keyed>);
+
+impl Keys {
+    /// Notes a record that has a key.
+    pub(crate) fn add(&mut self, call: &RemoteCall, row: u32) {
+        let is_served = call.kind == RemoteCallKind::Served;
+        if let Some(key) = call.http.and_then(|http| http.key) {
+            self.0.push(Keyed { key, request: call.hash, is_served, row });
+        }
+    }
+
+    /// Joins what is the same request.
+    pub(crate) fn settle(mut self, matching: &mut Matching) {
+        self.0.par_sort_unstable();
+        for same in self.0.chunk_by(|a, b| a.key == b.key) {
+            let mut left = Vec::new();
+            for request in same.chunk_by(|a, b| a.request == b.request) {
+                match request {
+                    [made, served] if !made.is_served && served.is_served => {
+                        matching.join(made.row, served.row, How::Header);
+                    }
+                    others => left.extend_from_slice(others),
+                }
+            }
+            let reason = match same {
+                // Whether its other side was recorded is another question.
+                [_] => continue,
+                [one, other] if one.is_served != other.is_served => Reason::Contradiction,
+                _ => Reason::RepeatedKey,
+            };
+            for one in left {
+                let rows = if one.is_served { &mut matching.served } else { &mut matching.made };
+                rows.fate[one.row as usize] = Fate::Unmatched(reason);
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `remote-http`: requests by HTTP as remote calls, made and served.
+//!
+//! K, a local variable behind the method's own, is 0, or the number that the runtime has given a call that goes on.
+//!
+//! | where | code |
+//! |---|---|
+//! | first of all | K = 0 |
+//! | in front of a call that sends or serves a request | store what is above the operands of the hook; copy these; the hook; K = its result; `httpSent` replaces a request that does not change; load what was above |
+//! | behind it | `httpAnswered` with the result, `httpLeft` where there is none; K = 0 |
+//! | in front of an exception handler that covers such a call | `httpFailed` with K; K = 0; only the exception table leads there |
+//! | a handler behind the code, for what nothing else handles there | `httpFailed` with K; `athrow` |
+//! | a method whose last parameter is an `HttpExchange` | as such a call: at the entry, in front of every return, and where an exception leaves it |
+//!
+//! A branch to the instruction behind a call does not pass through the end. Not reached: method references, calls by reflection.
+
+pub(in crate::transform) mod calls;
+
+use super::method_events::{PcRange, cover, handlers};
+use super::{MethodSite, Transform, Transforms};
+use crate::class_file::ConstantPool;
+use crate::class_file::constant_pool::MemberRef;
+use crate::class_file::opcode::{
+    ALOAD, ATHROW, CHECKCAST, DUP, DUP2, ICONST_0, ILOAD, INVOKEINTERFACE, ISTORE,
+};
+use crate::code::Reason;
+use crate::code::edits::{Edits, Kept, Place, RegionHandler, Snippet};
+use crate::code::hooks::Hook;
+use calls::HttpCall;
+
+/// The transform; it has no options.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Http;
+
+const EXCHANGE: &[u8] = b"Lcom/sun/net/httpserver/HttpExchange;";
+
+/// Whether a method is given an exchange, as a handler is, and the local variable that it is in.
+fn exchange(site: &MethodSite<'_>) -> Option<u16> {
+    let inside = site.descriptor.strip_prefix(b"(")?.strip_suffix(b")V")?;
+    let before = inside.strip_suffix(EXCHANGE).filter(|_| !site.is_constructor)?;
+    let mut slots = u16::from(!site.is_static);
+    let mut rest = before;
+    while let Some(&first) = rest.first() {
+        let dimensions = rest.iter().take_while(|&&byte| byte == b'[').count();
+        let name = &rest[dimensions..];
+        let length = match name.first()? {
+            b'L' => name.iter().position(|&byte| byte == b';')? + 1,
+            _ => 1,
+        };
+        slots = slots.checked_add(1 + u16::from(matches!(first, b'J' | b'D')))?;
+        rest = &name[length..];
+    }
+    Some(slots)
+}
+
+/// A call that is told of.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    call: HttpCall,
+    left: Left,
+}
+
+/// What a call leaves on the stack.
+#[derive(Debug, Clone, Copy)]
+enum Left {
+    None,
+    Int,
+    Object,
+}
+
+fn told(method: &MemberRef<'_>) -> Option<Told> {
+    let (call, _) = calls::call_of(method)?;
+    let left = match method.descriptor.rsplit(|&byte| byte == b')').next()? {
+        b"V" => Left::None,
+        b"I" => Left::Int,
+        [b'L' | b'[', ..] => Left::Object,
+        _ => return None,
+    };
+    Some(Told { call, left })
+}
+
+impl Transform for Http {
+    fn concerns(&self, site: &MethodSite<'_>) -> bool {
+        site.request.transforms.remote_http && (exchange(site).is_some() || !site.calls_of(told).is_empty())
+    }
+
+    fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        of.remote_http
+    }
+
+    fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
+        told(method)?;
+        calls::call_of(method).map(|(_, by)| by)
+    }
+
+    fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
+        let number = edits.keep(site.code.max_locals, Kept::Int)?.index;
+        edits.first.push(Snippet::default().with(&[ICONST_0]).with_local(ISTORE, number));
+        edits.need_stack(3);
+        edits.least_stack = edits.least_stack.max(3);
+        let mut covered: Vec<PcRange> = Vec::new();
+        for (pc, told) in site.calls_of(told) {
+            let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
+            let behind = pc + if is_interface { 5 } else { 3 };
+            in_front(site, edits, pc, told.call, number)?;
+            let (load, hook): (&[u8], _) = match told.left {
+                Left::None => (&[], Hook::HttpLeft),
+                Left::Int => (&[DUP], Hook::HttpStatus),
+                Left::Object => (&[DUP], Hook::HttpAnswered),
+            };
+            let ended = over(site, Snippet::default().with(load), hook, number)?;
+            edits.insert(behind, Place::AfterPrevious, ended);
+            covered.push((pc, behind));
+            edits.sites.remote_calls += 1;
+        }
+        caught(site, edits, &covered, number)?;
+        if let Some(slot) = exchange(site) {
+            let given = Snippet::default().with_local(ALOAD, slot);
+            let entered = site.call(Hook::HttpExchange, given)?.with_local(ISTORE, number);
+            edits.insert(0, Place::AfterPrevious, entered);
+            let left = over(site, Snippet::default(), Hook::HttpLeft, number)?;
+            site.scan.returns.iter().for_each(|&pc| edits.insert(pc, Place::Before, left));
+            covered.clear();
+            cover(&site.scan.returns, 0, site.code.code.len() as u32, &mut covered);
+            edits.sites.remote_calls += 1;
+        }
+        uncaught(site, edits, covered, number)
+    }
+}
+
+/// What a call needs in front of it.
+fn in_front(
+    site: &mut MethodSite<'_>,
+    edits: &mut Edits,
+    pc: u32,
+    call: HttpCall,
+    number: u16,
+) -> Result<(), Reason> {
+    let (hook, copy, above) = match call {
+        HttpCall::Request { above, .. } => (Hook::HttpMade, DUP, above),
+        HttpCall::Target => (Hook::HttpMadeTo, DUP2, super::operands::Above { count: 1, ints: 0 }),
+        HttpCall::Read => (Hook::HttpRead, DUP, Default::default()),
+        HttpCall::Opened => (Hook::HttpOpened, DUP, Default::default()),
+        HttpCall::Served => (Hook::HttpServed, DUP2, Default::default()),
+        HttpCall::Filtered => (Hook::HttpServed, DUP2, super::operands::Above { count: 1, ints: 0 }),
+    };
+    // Another transform may hold the first one behind those that are kept across the call.
+    let free = site.code.max_locals.checked_add(edits.counter_slots() + 1).ok_or(Reason::MaxLocals)?;
+    free.checked_add(above.count).ok_or(Reason::MaxLocals)?;
+    edits.need_locals(1 + above.count);
+    above.store(pc, free, edits);
+    let begun = site.call(hook, Snippet::default().with(&[copy]))?.with_local(ISTORE, number);
+    edits.insert(pc, Place::Before, begun);
+    if let HttpCall::Request { class, .. } = call {
+        let request = site.call(Hook::HttpSent, Snippet::default().with_local(ILOAD, number))?;
+        let [high, low] = site.appender.class_named(site.pool, class)?.to_be_bytes();
+        edits.insert(pc, Place::Before, request.with(&[CHECKCAST, high, low]));
+    }
+    above.load(pc, free, edits);
+    Ok(())
+}
+
+/// The call of a hook that tells of an end, which is the end of the number as well.
+fn over(site: &mut MethodSite<'_>, load: Snippet, hook: Hook, number: u16) -> Result<Snippet, Reason> {
+    let ended = site.call(hook, load.with_local(ILOAD, number))?;
+    Ok(ended.with(&[ICONST_0]).with_local(ISTORE, number))
+}
+
+/// In front of the handlers that what leaves one of the calls can come to.
+fn caught(
+    site: &mut MethodSite<'_>,
+    edits: &mut Edits,
+    calls: &[PcRange],
+    number: u16,
+) -> Result<(), Reason> {
+    let covers = |handler: u32| {
+        let rows = site.code.exception_table.iter().filter(|row| u32::from(row.handler_pc) == handler);
+        rows.into_iter().any(|row| {
+            calls.iter().any(|&(pc, _)| (u32::from(row.start_pc)..u32::from(row.end_pc)).contains(&pc))
+        })
+    };
+    let wanted: Vec<_> =
+        handlers(&site.code.exception_table).filter(|&(handler, _)| covers(handler)).collect();
+    for (handler, catches_any) in wanted {
+        if catches_any {
+            edits.insert(handler, Place::Pad, Snippet::default());
+        }
+        let failed = over(site, Snippet::default().with(&[DUP]), Hook::HttpFailed, number)?;
+        edits.insert(handler, Place::Landing, failed);
+    }
+    Ok(())
+}
+
+/// A handler for what nothing else in the method handles.
+fn uncaught(
+    site: &mut MethodSite<'_>,
+    edits: &mut Edits,
+    mut ranges: Vec<PcRange>,
+    number: u16,
+) -> Result<(), Reason> {
+    if site.is_constructor {
+        // No handler may cover code that has not called super().
+        let initialized = &site.flow()?.initialized;
+        ranges.retain(|&(from, to)| initialized.iter().any(|&(start, end)| start <= from && to <= end));
+    }
+    if ranges.is_empty() {
+        return Ok(());
+    }
+    let failed = site.call(Hook::HttpFailed, Snippet::default().with(&[DUP]).with_local(ILOAD, number))?;
+    edits.region_handlers.push(RegionHandler {
+        snippets: vec![failed.with(&[ATHROW])],
+        start: None,
+        ranges,
+        locals: Vec::new(),
+    });
+    Ok(())
+}

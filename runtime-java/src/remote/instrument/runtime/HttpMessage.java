@@ -1,0 +1,28 @@
+package instrument.runtime;
+
+/** A request that is recorded: what it says, and what is kept of it while it is open. */
+final class HttpMessage extends HttpSaid {
+    /** What the code that made or serves it has been given; by that it tells of the end. */
+    int token;
+    /** Whose it is; null: a connection of the JDK. */
+    HttpLibrary library;
+    Object request;
+    Object response;
+    /** Its key, if there is one. */
+    final TraceParent parent = new TraceParent();
+    boolean hasKey;
+    int hash;
+    /** The recording that it is part of. */
+    int recording;
+
+    @Override
+    void clear() {
+        super.clear();
+        token = 0;
+        library = null;
+        request = null;
+        response = null;
+        hasKey = false;
+        hash = 0;
+    }
+}

@@ -1,0 +1,49 @@
+package instrument.runtime;
+
+import java.util.WeakHashMap;
+
+/** What became of objects that tell of one request by several calls. None is kept alive. */
+final class HttpObjects {
+    /** Nothing more is told of its request. */
+    static final Object DONE = new Object();
+
+    /** By connections of the JDK: the request that waits for its response, or {@link #DONE}. */
+    private static final WeakHashMap<Object, Object> CONNECTIONS = new WeakHashMap<Object, Object>();
+    /** Exchanges that were handed to the program. */
+    private static final WeakHashMap<Object, Object> EXCHANGES = new WeakHashMap<Object, Object>();
+
+    private HttpObjects() {}
+
+    /** Another recording begins: requests that wait are of the one before. */
+    static void renew() {
+        synchronized (CONNECTIONS) {
+            CONNECTIONS.clear();
+        }
+    }
+
+    /** The request of a connection that is written to, or read; null: it has had none; {@link #DONE}: it is told of already. */
+    static Object next(Object connection, boolean writes) {
+        synchronized (CONNECTIONS) {
+            Object known = CONNECTIONS.get(connection);
+            if (known != null && writes) {
+                return DONE;
+            }
+            CONNECTIONS.put(connection, DONE);
+            return known;
+        }
+    }
+
+    /** The response of a request comes with another call of its connection. */
+    static void waits(Object connection, RemoteCall call) {
+        synchronized (CONNECTIONS) {
+            CONNECTIONS.put(connection, call);
+        }
+    }
+
+    /** Whether an exchange comes for the first time. */
+    static boolean isNew(Object exchange) {
+        synchronized (EXCHANGES) {
+            return EXCHANGES.put(exchange, DONE) == null;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package instrument.runtime;
+
+/** Numbers, in the class names, of what requests are called: the method and the path without ids, as {@code GET /orders/?}. */
+final class HttpRoutes {
+    private static final int LOG_CACHE = 12;
+    /** Paths as the program has them that are known without a look at each character. */
+    private static final HttpRoutes[] CACHE = new HttpRoutes[1 << LOG_CACHE];
+    /** Characters of the longest path that is kept there. */
+    private static final int LONGEST_KEPT = 1000;
+    /** Names at most; later ones are one for each method. */
+    private static final int MOST = 4096;
+    private static final java.util.HashSet<String> NAMES = new java.util.HashSet<String>();
+
+    private final int method;
+    private final String path;
+    private final int number;
+    private final int recording;
+
+    private HttpRoutes(int method, String path, int number) {
+        this.method = method;
+        this.path = path;
+        this.number = number;
+        this.recording = Recording.number;
+    }
+
+    /** Another recording begins: it has other numbers. */
+    static void renew() {
+        synchronized (NAMES) {
+            NAMES.clear();
+        }
+    }
+
+    /** The number of a request by its method, see {@link HttpMethods}, and its path. */
+    static int of(int method, String path) {
+        int at = (path.hashCode() + 31 * method) * 0x9e3779b9 >>> 32 - LOG_CACHE;
+        HttpRoutes known = CACHE[at];
+        if (known != null && known.method == method && known.recording == Recording.number && known.path.equals(path)) {
+            return known.number;
+        }
+        String name = HttpMethods.name(method) + ' ' + PathText.ofAddress(path, "", 0);
+        boolean isOne;
+        synchronized (NAMES) {
+            isOne = NAMES.contains(name) || NAMES.size() < MOST && NAMES.add(name);
+        }
+        int number = ClassNames.text(isOne ? name : HttpMethods.name(method) + " (others)");
+        if (path.length() <= LONGEST_KEPT) {
+            CACHE[at] = new HttpRoutes(method, path, number);
+        }
+        return number;
+    }
+
+    /** The same at both ends for the same method and path; it says little of a path that is not known. */
+    static int hash(String method, String path) {
+        long hash = method.hashCode();
+        for (int i = 0; i < path.length(); i++) {
+            hash = (hash ^ path.charAt(i)) * 0x100000001B3L;
+            hash ^= hash >>> 29;
+        }
+        return (int) (Numbers.mix(hash, path.length()) >>> 16);
+    }
+}

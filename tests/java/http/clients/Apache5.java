@@ -1,0 +1,22 @@
+import org.apache.hc.client5.http.classic.methods.HttpGet;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.core5.http.Header;
+import org.apache.hc.core5.http.io.entity.EntityUtils;
+
+/** Asks with Apache HttpClient 5. */
+public class Apache5 {
+    public static void main(String[] args) throws Exception {
+        try (CloseableHttpClient client = HttpClients.createDefault()) {
+            Clients.ask(args, (url, path, nonce) -> {
+                HttpGet request = new HttpGet(url + path + "?" + nonce);
+                client.execute(request, response -> {
+                    EntityUtils.consume(response.getEntity());
+                    return null;
+                });
+                Header header = request.getFirstHeader("traceparent");
+                Hop.said("made", "GET", path, nonce, header == null ? null : header.getValue());
+            });
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+
+/**
+ * A service: Hop [URL of the next one]. Prints its port, and in the end of each request that it has served or made a line: side, method, path, nonce, which is the query,
+ * and the header that it has seen or sent. Ends with the end of its input.
+ */
+public class Hop {
+    static final HttpClient CLIENT = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+    private static final StringBuilder SAID = new StringBuilder();
+    static String next;
+
+    public static void main(String[] args) throws Exception {
+        next = args.length > 0 ? args[0] : null;
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.createContext("/", Hop::serve);
+        java.util.concurrent.ExecutorService pool = Executors.newFixedThreadPool(16);
+        server.setExecutor(pool);
+        server.start();
+        System.out.println("ready");
+        System.out.println(server.getAddress().getPort());
+        while (System.in.read() >= 0) {
+            // Until it is closed.
+        }
+        server.stop(0);
+        pool.shutdown();
+        tell();
+    }
+
+    static void serve(HttpExchange exchange) throws IOException {
+        URI uri = exchange.getRequestURI();
+        String path = uri.getPath();
+        String nonce = uri.getQuery();
+        said("served", exchange.getRequestMethod(), path, nonce, exchange.getRequestHeaders().getFirst("traceparent"));
+        exchange.getRequestBody().readAllBytes();
+        int status = 200;
+        if (path.startsWith("/next/") && next != null) {
+            status = step(nonce);
+        } else if (path.startsWith("/moved/")) {
+            exchange.getResponseHeaders().set("Location", "/items/7?" + nonce);
+            status = 302;
+        } else if (path.startsWith("/missing/")) {
+            status = 404;
+        } else if (path.startsWith("/slow/")) {
+            sleep(400);
+        } else if (path.startsWith("/broken/")) {
+            exchange.close();
+            throw new IllegalStateException("broken");
+        }
+        byte[] body = ("done " + nonce).getBytes("UTF-8");
+        exchange.sendResponseHeaders(status, status == 200 ? body.length : -1);
+        try (OutputStream out = exchange.getResponseBody()) {
+            if (status == 200) {
+                out.write(body);
+            }
+        }
+    }
+
+    /** Two requests to the next service for one, as services do. */
+    static int step(String nonce) throws IOException {
+        try {
+            for (String part : new String[] {"a", "b"}) {
+                URI to = URI.create(next + "/items/" + Math.abs(nonce.hashCode()) + "?" + nonce + part);
+                HttpRequest request = HttpRequest.newBuilder(to).timeout(Duration.ofSeconds(20)).build();
+                HttpResponse<String> response = CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+                said("made", "GET", to.getPath(), to.getQuery(), sent(response));
+            }
+            return 200;
+        } catch (InterruptedException e) {
+            return 500;
+        }
+    }
+
+    /** The header that a request had when it was sent. */
+    static String sent(HttpResponse<?> response) {
+        HttpResponse<?> first = response;
+        while (first.previousResponse().isPresent()) {
+            first = first.previousResponse().get();
+        }
+        return first.request().headers().firstValue("traceparent").orElse(null);
+    }
+
+    static void said(String side, String method, String path, String nonce, String header) {
+        String line = side + ' ' + method + ' ' + path + ' ' + nonce + ' ' + header;
+        synchronized (SAID) {
+            SAID.append(line).append('\n');
+        }
+    }
+
+    /** Prints it all: nobody reads what a service says while it serves. */
+    static void tell() {
+        System.out.print(SAID);
+    }
+
+    static void delete(File folder) {
+        File[] files = folder.listFiles();
+        for (File file : files == null ? new File[0] : files) {
+            delete(file);
+        }
+        folder.delete();
+    }
+
+    private static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
