@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::maven::Builds;
 use instrument_tests::subject;
@@ -34,6 +34,33 @@ fn projects_are_built_with_the_plugin() -> Result<()> {
         modules(&builds)?;
         others(&builds)?;
     }
+    Ok(())
+}
+
+#[test]
+fn a_gate_over_tests_says_what_grew() -> Result<()> {
+    let builds = Builds::new(&["maven"], &["single"])?;
+    builds.succeed("single", &["test"])?;
+    let (success, said) = builds.build("single", &["-o", "-q", "instrument:gate"])?;
+    let cure = "no gate yet: build three times with -Dinstrument.gateAction=learn -Dinstrument.keep";
+    ensure!(!success && said.contains(cure), "{said}");
+    // What was recorded before the first build that keeps is no run to learn from.
+    for runs in ["1 run -> ", "2 runs -> "] {
+        let learn = ["-o", "test", "instrument:gate", "-Dinstrument.gateAction=learn", "-Dinstrument.keep"];
+        let said = builds.succeed("single", &learn)?;
+        ensure!(said.contains(runs), "{said}");
+    }
+    builds.succeed("single", &["-o", "instrument:gate"])?;
+    let source = builds.project("single").join("src/test/java/shop/ShopTest.java");
+    fs::write(&source, fs::read_to_string(&source)?.replace("i < 7", "i < 70"))?;
+    let (success, said) = builds.build("single", &["-o", "-q", "test", "instrument:gate"])?;
+    let is_named = said.contains("[ERROR] `ShopTest#prices` now calls `Shop#price` 70 times, was 7");
+    ensure!(!success && is_named, "{said}");
+    // In the log, and as the reason of the failure: nothing else is there under -q.
+    let first = said.lines().find_map(|line| line.split_once("[ERROR] ")).context("no error")?.1;
+    let reason = said.lines().find(|line| line.contains("Failed to execute goal")).context("no reason")?;
+    ensure!(first.contains("70 times, was 7") && reason.contains(first), "{said}");
+    ensure!(said.contains("[ERROR] failed: 2 findings ("), "{said}");
     Ok(())
 }
 
@@ -70,14 +97,6 @@ fn single(builds: &Builds) -> Result<()> {
     fs::write(&source, fs::read_to_string(&source)?.replace("n * 2", "n + n"))?;
     let said = builds.succeed("single", &["-o", "verify"])?;
     ensure!(!said.contains("nothing to do: "), "{said}");
-
-    // A gate over the tests.
-    builds.succeed("single", &["-o", "instrument:gate", "-Dinstrument.gateAction=learn"])?;
-    builds.succeed("single", &["-o", "verify", "instrument:gate"])?;
-    let source = folder.join("src/test/java/shop/ShopTest.java");
-    fs::write(&source, fs::read_to_string(&source)?.replace("i < 7", "i < 70"))?;
-    let (success, said) = builds.build("single", &["-o", "verify", "instrument:gate"])?;
-    ensure!(!success && said.contains("now calls `Shop#price` 70 times, was 7"), "{said}");
 
     // Options that have parameters of their own.
     let options = ["-o", "package", "-Dinstrument.level=1", "-Dinstrument.largeMethods=wrap"];

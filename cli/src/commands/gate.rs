@@ -163,6 +163,12 @@ fn refused((path, refusal): &(PathBuf, Refusal), talk: &Talk) -> Exit {
 }
 
 fn open(path: &Path) -> Result<GateFile> {
+    if !path.exists() {
+        let gate = path.display();
+        return Err(usage(format!(
+            "{gate}: no gate yet; `instrument gate learn -o {gate} RUN RUN RUN` writes it from three runs"
+        )));
+    }
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     GateFile::parse(&text).with_context(|| path.display().to_string())
 }

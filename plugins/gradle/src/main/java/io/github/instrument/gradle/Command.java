@@ -21,6 +21,11 @@ final class Command {
 
     /** Runs a command of the binary; what it says goes to the log, what it prints to {@code output}, if given. Returns its exit code. */
     static int start(File binary, List<String> arguments, File folder, File output, Logger logger) {
+        return start(binary, arguments, folder, output, logger, null);
+    }
+
+    /** The same; what is neither a warning nor an error is kept in {@code kept}, if that is given, and not logged. */
+    static int start(File binary, List<String> arguments, File folder, File output, Logger logger, List<String> kept) {
         List<String> command = new ArrayList<>();
         command.add(binary.getPath());
         command.addAll(arguments);
@@ -41,6 +46,8 @@ final class Command {
                         logger.error(line.substring("error: ".length()));
                     } else if (line.startsWith("warning: ")) {
                         logger.warn(line.substring("warning: ".length()));
+                    } else if (kept != null) {
+                        kept.add(line);
                     } else {
                         logger.lifecycle(line);
                     }

@@ -65,6 +65,9 @@ public class InstrumentGate extends DefaultTask {
 
     @TaskAction
     public void judge() {
+        if (!action.equals("learn") && !gate.isFile()) {
+            throw new GradleException("no gate yet: -Pinstrument.gateAction=learn writes " + gate + "; keep it beside the sources");
+        }
         List<String> arguments = new ArrayList<>(Arrays.asList("gate", action));
         if (action.equals("learn")) {
             arguments.add("-o");
@@ -79,9 +82,18 @@ public class InstrumentGate extends DefaultTask {
         if (arguments.size() == options) {
             throw new GradleException("there are no profiles in " + profiles.getFiles() + "; `instrument { applyTo test }` records those of tests");
         }
-        int code = Command.start(executable.getSingleFile(), arguments, getTemporaryDir(), null, getLogger());
-        if (code == 1 && action.equals("check")) {
-            throw new GradleException("the gate " + gate + " failed; the lines above say where");
+        List<String> found = new ArrayList<>();
+        int code = Command.start(executable.getSingleFile(), arguments, getTemporaryDir(), null, getLogger(), found);
+        boolean fails = code == 1 && action.equals("check") && !found.isEmpty();
+        for (String line : found) {
+            if (fails) {
+                getLogger().error(line);
+            } else {
+                getLogger().lifecycle(line);
+            }
+        }
+        if (fails) {
+            throw new GradleException(found.get(0));
         }
         if (code != 0) {
             throw new GradleException("`instrument gate " + action + "` failed with exit code " + code + "; the lines above say why");

@@ -22,6 +22,10 @@ public final class GateMojo extends Goal {
 
     @Override
     void run() throws MojoExecutionException, MojoFailureException {
+        if (!action.equals("learn") && !gate.isFile()) {
+            throw new MojoExecutionException("no gate yet: build three times with -Dinstrument.gateAction=learn -Dinstrument.keep, and keep "
+                + gate + " beside the sources");
+        }
         List<String> profiles = profiles();
         if (profiles.isEmpty()) {
             throw new MojoExecutionException("there are no profiles in " + directory + "; prepare-agent records those of tests");
@@ -35,12 +39,21 @@ public final class GateMojo extends Goal {
         arguments.add(gate.getPath());
         arguments.addAll(profiles);
         arguments.addAll(options);
-        int code = start(arguments, null);
-        if (code == 1 && action.equals("check")) {
-            throw new MojoFailureException("the gate " + gate + " failed; the lines above say where");
+        List<String> found = new ArrayList<>();
+        int code = start(arguments, null, found);
+        boolean fails = code == 1 && action.equals("check") && !found.isEmpty();
+        for (String line : found) {
+            if (fails) {
+                getLog().error(line);
+            } else {
+                getLog().info(line);
+            }
+        }
+        if (fails) {
+            throw new MojoFailureException(found.get(0));
         }
         if (code != 0) {
-            throw new MojoExecutionException("`instrument gate " + action + "` failed with exit code " + code + "; the lines above say why");
+            throw failure("gate " + action, code);
         }
     }
 }

@@ -69,6 +69,9 @@ abstract class Goal extends AbstractMojo {
     /** Whether it is the artifact that was released with this plugin. */
     private boolean isReleased;
 
+    /** The first error that the binary named; none yet. */
+    private String firstError;
+
     @Override
     public final void execute() throws MojoExecutionException, MojoFailureException {
         if (skip) {
@@ -180,6 +183,11 @@ abstract class Goal extends AbstractMojo {
 
     /** Runs a command of the binary; what it says goes to the log, what it prints to {@code output}, if given. Returns its exit code. */
     int start(List<String> arguments, File output) throws MojoExecutionException {
+        return start(arguments, output, null);
+    }
+
+    /** The same; what is neither a warning nor an error is kept in {@code kept}, if that is given, and not logged. */
+    int start(List<String> arguments, File output, List<String> kept) throws MojoExecutionException {
         List<String> command = new ArrayList<>();
         command.add(binary().getPath());
         command.addAll(arguments);
@@ -197,9 +205,13 @@ abstract class Goal extends AbstractMojo {
                 output == null ? process.getInputStream() : process.getErrorStream(), StandardCharsets.UTF_8))) {
                 for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                     if (line.startsWith("error: ")) {
-                        getLog().error(line.substring("error: ".length()));
+                        String error = line.substring("error: ".length());
+                        firstError = firstError == null ? error : firstError;
+                        getLog().error(error);
                     } else if (line.startsWith("warning: ")) {
                         getLog().warn(line.substring("warning: ".length()));
+                    } else if (kept != null) {
+                        kept.add(line);
                     } else {
                         getLog().info(line);
                     }
@@ -244,8 +256,14 @@ abstract class Goal extends AbstractMojo {
     void succeed(List<String> arguments, File output) throws MojoExecutionException {
         int code = start(arguments, output);
         if (code != 0) {
-            throw new MojoExecutionException("`instrument " + arguments.get(0) + "` failed with exit code " + code + "; the lines above say why");
+            throw failure(arguments.get(0), code);
         }
+    }
+
+    /** A command failed: what it said, for the lines above are not there under {@code mvn -q}. */
+    MojoExecutionException failure(String command, int code) {
+        String reason = firstError == null ? " failed with exit code " + code + "; the lines above say why" : ": " + firstError;
+        return new MojoExecutionException("`instrument " + command + "`" + reason);
     }
 
     /** A folder that is there. */

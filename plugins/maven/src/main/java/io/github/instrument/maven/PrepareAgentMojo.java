@@ -1,6 +1,8 @@
 package io.github.instrument.maven;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -20,7 +22,7 @@ public final class PrepareAgentMojo extends Goal {
     @Parameter(property = "instrument.agentOptions")
     private List<String> agentOptions = new ArrayList<>();
 
-    /** Keep the profiles of earlier builds, as for {@code gate learn} after several. */
+    /** Keep the profiles of earlier builds that kept theirs, as for {@code gate learn} after several. */
     @Parameter(property = "instrument.keep", defaultValue = "false")
     private boolean keep;
 
@@ -40,11 +42,14 @@ public final class PrepareAgentMojo extends Goal {
         }
         StringBuilder text = new StringBuilder("-agentpath:").append(file.getAbsolutePath());
         String out = new File(made(directory), "%p.iprof").getAbsolutePath();
-        if (!keep) {
+        // What was recorded before the first build that keeps is of another one: it may be of other sources.
+        File keeps = new File(directory, "kept");
+        if (!keep || !keeps.isFile()) {
             for (String old : profiles()) {
                 new File(old).delete();
             }
         }
+        mark(keeps);
         text.append("=out=").append(out.replace("\\", "\\\\").replace(",", "\\,"));
         for (String option : agentOptions) {
             text.append(',').append(option.trim());
@@ -63,6 +68,19 @@ public final class PrepareAgentMojo extends Goal {
         String now = before == null || before.trim().isEmpty() ? argument : argument + " " + before;
         properties.setProperty(propertyName, now);
         getLog().info(propertyName + " set to " + now);
+    }
+
+    /** Makes an empty file if this build keeps, and removes it if not. */
+    private void mark(File keeps) throws MojoExecutionException {
+        try {
+            if (keep) {
+                keeps.createNewFile();
+            } else {
+                Files.deleteIfExists(keeps.toPath());
+            }
+        } catch (IOException e) {
+            throw new MojoExecutionException(keeps + ": " + e.getMessage(), e);
+        }
     }
 
     /** As Surefire takes an argument for one: it knows both quotation marks, and no way to have one within itself. */
