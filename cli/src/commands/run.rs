@@ -19,15 +19,15 @@ use crate::io::talk::Talk;
 use anyhow::{Context, Result};
 use instrument_analysis::report::text::quantity;
 use instrument_control::run::PROCESSES;
-use instrument_control::word::Transform;
+use instrument_control::word::{Remote, Transform};
 use instrument_messages::{Listener, usage};
+use instrument_names::word::Word;
 use instrument_processes::budget::{Budget, Watched};
 use instrument_processes::launch::{
     Ended, asked_to_end, command, exit_code, is_java, signals, temporary_file, wait,
 };
 use instrument_processes::profiles::{
-    NO_REMOTE_CALLS, Recorded, Replaced, WITH_METHODS, directory_of, no_remote_calls, profiles_since,
-    unmatched,
+    Recorded, Replaced, directory_of, made_no_remote_calls, no_remote_calls, profiles_since, unmatched,
 };
 use instrument_processes::rules::RunProbes;
 use std::ffi::{OsStr, OsString};
@@ -231,13 +231,17 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         let path = profile.strip_prefix(".").unwrap_or(profile).display();
         talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
     }
+    let (remote, only_remote) = remote_kinds(&agent.settings.transforms);
+    if remote.contains(&Remote::Http) && !profiles.is_empty() {
+        talk.note(format_args!("{}", headers(agent.settings.propagate)));
+    }
     for said in budget.iter().flat_map(Budget::said) {
         talk.note(format_args!("{said}"));
     }
     if profiles.is_empty() && agent.armed {
         talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
-    } else if profiles.is_empty() && agent.settings.transforms == [Transform::Rmi] {
-        talk.note(format_args!("no remote calls were recorded: {NO_REMOTE_CALLS}; {WITH_METHODS}"));
+    } else if profiles.is_empty() && only_remote {
+        talk.note(format_args!("{}", made_no_remote_calls(&remote, true)));
     } else if profiles.is_empty() && probes.is_some() && !agent.settings.records() {
         talk.note(format_args!(
             "nothing was recorded: --probes alone inserts its calls only; --transform method-events records calls, too"
@@ -249,9 +253,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     {
         talk.warn(format_args!("{error:#}"));
     }
-    if agent.settings.transforms.contains(&Transform::Rmi)
+    if !remote.is_empty()
         && !profiles.is_empty()
-        && let Some(text) = no_remote_calls(&profiles, agent.settings.transforms == [Transform::Rmi])
+        && let Some(text) = no_remote_calls(&profiles, &remote, only_remote)
     {
         talk.note(format_args!("{text}"));
     }
@@ -260,6 +264,23 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         warnings.extend(probes.say(processes.path(), talk)?);
     }
     Ok(with_warnings(&warnings, agent.settings.strict, exit_of(exit_code(status)), talk))
+}
+
+/// The kinds of remote calls that are recorded, and whether nothing else is.
+fn remote_kinds(transforms: &[Transform]) -> (Vec<Remote>, bool) {
+    let kinds = Remote::WORDS.iter().map(|(_, kind, _)| *kind);
+    let kinds: Vec<Remote> = kinds.filter(|kind| transforms.contains(&kind.transform())).collect();
+    let only_them = !kinds.is_empty() && kinds.len() == transforms.len();
+    (kinds, only_them)
+}
+
+/// What became of requests by HTTP.
+fn headers(propagates: bool) -> &'static str {
+    if propagates {
+        "requests by HTTP that had no traceparent header got one (--propagate)"
+    } else {
+        "no request by HTTP was changed; --propagate gives those a traceparent header that have none"
+    }
 }
 
 fn exit_of(code: u8) -> Exit {

@@ -17,7 +17,7 @@ use instrument_analysis::merge::tree;
 use instrument_analysis::merge::{Party, View, match_calls};
 use instrument_analysis::replay;
 use instrument_testing::Script;
-use instrument_trace::{ObjId, Profile, RemoteCall, RemoteCallKind};
+use instrument_trace::{Http, ObjId, Profile, RemoteCall, RemoteCallKind, TraceParent};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -437,6 +437,54 @@ fn failed_calls_are_exported_and_internal_calls_are_not() {
     assert_eq!((all.len(), with_it.len()), (12 + 4, 12 + 6));
     let parents = [&all, &with_it].map(|all| all.last().unwrap().1.parent_span_id.is_some());
     assert_eq!(parents, [false, true]);
+}
+
+/// By the conventions for HTTP, and with those of remote methods around them.
+#[test]
+fn requests_by_http_have_method_route_and_status() {
+    let mut machines = chain();
+    let as_request = |call: &RemoteCall| RemoteCall {
+        connection: 0,
+        ordinal: 0,
+        object: ObjId::default(),
+        return_id: None,
+        http: Some(Http { key: Some(TraceParent { trace: 1, parent: 2 }), has_bad_key: false, status: 503 }),
+        class: 0,
+        method: 4,
+        host: 5,
+        port: 8080,
+        sent: 0,
+        returned: 0,
+        ..*call
+    };
+    for machine in &mut machines[..2] {
+        machine.calls[0] = as_request(&machine.calls[0]);
+    }
+    let all = spans(&machines, false);
+    let (_, first) = &all[0];
+    assert_eq!(first.name, "GET /orders/?");
+    let expected = [
+        ("http.request.method", "GET"),
+        ("http.route", "/orders/?"),
+        ("http.response.status_code", "503"),
+        ("server.address", "shop.example"),
+        ("server.port", "8080"),
+        ("thread.id", "1"),
+        ("thread.name", "main"),
+        ("instrument.http.matched", "by header"),
+        ("error.type", "the server answered with an error"),
+    ];
+    assert_eq!(
+        first.attributes.len(),
+        expected.len(),
+        "{:?}",
+        first.attributes.iter().map(|of| &of.key).collect::<Vec<_>>()
+    );
+    for (key, value) in expected {
+        assert_eq!(first.attribute(key), Some(value), "{key}");
+    }
+    let served = all.iter().find(|(_, span)| span.parent_span_id.as_ref() == Some(&first.span_id)).unwrap();
+    assert_eq!((served.0.as_str(), served.1.attribute("client.address")), ("P1", Some("shop.example")));
 }
 
 #[test]

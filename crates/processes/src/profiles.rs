@@ -12,8 +12,10 @@ use instrument_analysis::session::file::maps;
 use instrument_analysis::session::lookup::{Given, nothing_fits};
 use instrument_analysis::session::names::Names;
 use instrument_control::run::Line;
+use instrument_control::word::Remote;
 use instrument_messages::usage;
 use instrument_names::snapshot::of_reset;
+use instrument_names::word::Word;
 use instrument_trace::{Head, Profile};
 
 /// The profile of an earlier run, out of the way of the new one: without this the recorder would choose another name, and the
@@ -198,20 +200,27 @@ pub fn unmatched(patterns: &[(String, String)], profiles: &[PathBuf]) -> Vec<Str
     patterns.iter().map(warning).collect()
 }
 
-/// Why there are no remote calls.
-pub const NO_REMOTE_CALLS: &str = "the program made none by RMI, and served none";
-/// How there is more than remote calls.
-pub const WITH_METHODS: &str = "--transform method-events,rmi records calls of methods, too";
+/// What is said where remote calls of these kinds were to be recorded, and the program made and served none. `only_them`: nothing else was to be
+/// recorded.
+pub fn made_no_remote_calls(kinds: &[Remote], only_them: bool) -> String {
+    let by: Vec<_> = kinds.iter().map(|kind| kind.word().to_uppercase()).collect();
+    let words: Vec<_> = kinds.iter().map(|kind| kind.transform().word()).collect();
+    let more = match only_them {
+        true => format!("; --transform method-events,{} records calls of methods, too", words.join(",")),
+        false => String::new(),
+    };
+    let by = by.join(" or ");
+    format!("no remote calls were recorded: the program made none by {by}, and served none{more}")
+}
 
-/// What is said if remote calls were to be recorded, and the program made and served none. `only_them`: nothing else was to be recorded.
-pub fn no_remote_calls(profiles: &[PathBuf], only_them: bool) -> Option<String> {
+/// The same, if there are none in the profiles.
+pub fn no_remote_calls(profiles: &[PathBuf], kinds: &[Remote], only_them: bool) -> Option<String> {
     let files = profiles.iter().filter_map(|path| File::open(path).ok());
     let mut profiles = files.filter_map(|file| Profile::open(&file).ok());
     if profiles.any(|profile| profile.remote_calls.iter().any(|part| part.length > 0)) {
         return None;
     }
-    let more = if only_them { format!("; {WITH_METHODS}") } else { String::new() };
-    Some(format!("no remote calls were recorded: {NO_REMOTE_CALLS}{more}"))
+    Some(made_no_remote_calls(kinds, only_them))
 }
 
 #[cfg(test)]

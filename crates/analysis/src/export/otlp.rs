@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::load::thread_rows;
 use crate::merge::calls::{Fate, full_name, is_internal};
 use instrument_names::signature::readable;
-use instrument_trace::{Connection, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
+use instrument_trace::{Connection, Http, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -226,14 +226,10 @@ impl<'a, S: Source> Process<'a, S> {
         is_made: bool,
         fate: Fate,
     ) -> Vec<Attribute> {
-        let mut attributes = vec![text("rpc.system", "java_rmi")];
-        let mut known = |key, value: &str| {
-            if !value.is_empty() {
-                attributes.push(text(key, value));
-            }
+        let mut attributes = match call.http {
+            Some(http) => request(http, method),
+            None => remote_method(service, method),
         };
-        known("rpc.service", service);
-        known("rpc.method", method);
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
             let local = (connection.local, connection.local_port);
             let peer = (connection.remote, connection.remote_port);
@@ -250,9 +246,12 @@ impl<'a, S: Source> Process<'a, S> {
             }
         }
         let copy = self.remote.parties[self.party].profile.copies.get(&call.copy);
-        if let Some(host) = copy.and_then(|copy| copy.class_names.get(&call.host)).filter(|_| is_made) {
+        let host = copy.and_then(|copy| copy.class_names.get(&call.host));
+        if let Some(host) = host.filter(|_| is_made) {
             attributes.push(text("server.address", host));
             attributes.push(number("server.port", call.port));
+        } else if let Some(host) = host.filter(|_| call.http.is_some()) {
+            attributes.push(text("client.address", host));
         }
         if call.thread != 0 {
             attributes.push(number("thread.id", call.thread));
@@ -260,10 +259,14 @@ impl<'a, S: Source> Process<'a, S> {
         if let Some(name) = self.threads.get(&(call.copy, call.thread)) {
             attributes.push(text("thread.name", name));
         }
-        attributes.push(text("instrument.rmi.object", object(call)));
-        let key = match fate {
-            Fate::Matched(_) => "instrument.rmi.matched",
-            _ => "instrument.rmi.unmatched",
+        if call.http.is_none() {
+            attributes.push(text("instrument.rmi.object", object(call)));
+        }
+        let key = match (fate, call.http.is_some()) {
+            (Fate::Matched(_), false) => "instrument.rmi.matched",
+            (_, false) => "instrument.rmi.unmatched",
+            (Fate::Matched(_), true) => "instrument.http.matched",
+            (_, true) => "instrument.http.unmatched",
         };
         attributes.push(text(key, fate.word()));
         if let Some(status) = status(call) {
@@ -311,6 +314,25 @@ fn span_name((service, method): (&str, &str), call: &RemoteCall) -> String {
     if service.is_empty() { method } else { format!("{service}/{method}") }
 }
 
+/// The attributes of a remote method.
+fn remote_method(service: &str, method: &str) -> Vec<Attribute> {
+    let known = [("rpc.service", service), ("rpc.method", method)];
+    let known = known.into_iter().filter(|(_, value)| !value.is_empty());
+    std::iter::once(("rpc.system", "java_rmi")).chain(known).map(|(key, value)| text(key, value)).collect()
+}
+
+/// The attributes of a request, which is called `GET /orders/?`.
+fn request(http: Http, name: &str) -> Vec<Attribute> {
+    let mut attributes = Vec::new();
+    if let Some((method, route)) = name.split_once(' ') {
+        attributes.extend([text("http.request.method", method), text("http.route", route)]);
+    }
+    if http.status != 0 {
+        attributes.push(number("http.response.status_code", http.status));
+    }
+    attributes
+}
+
 fn status(call: &RemoteCall) -> Option<Status> {
     let message = if call.threw {
         "the method threw an exception"
@@ -318,6 +340,8 @@ fn status(call: &RemoteCall) -> Option<Status> {
         "no such object"
     } else if call.failed {
         "the call failed"
+    } else if call.http.is_some_and(|http| http.is_error()) {
+        "the server answered with an error"
     } else {
         return None;
     };

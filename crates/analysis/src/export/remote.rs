@@ -174,7 +174,12 @@ impl<S: Source> Calls<'_, S> {
         let (word, what) = if is_made { ("call", "server") } else { ("serve", "client") };
         let end = if call.end == 0 { " (no end)" } else { "" };
         let name = format!("{word} {method}{end}");
-        let mut args = vec![("method", method), ("object", object(call))];
+        let mut args = vec![("method", method)];
+        match call.http {
+            None => args.push(("object", object(call))),
+            Some(http) if http.status != 0 => args.push(("status", http.status.to_string())),
+            Some(_) => {}
+        }
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
             args.push(("peer", SocketAddr::new(connection.remote, connection.remote_port).to_string()));
         }

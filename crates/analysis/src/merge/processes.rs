@@ -354,7 +354,7 @@ fn with_calls<T>(
 /// Says so if there is no call.
 fn no_calls(numbers: &Numbers) -> Option<Message> {
     let is_empty = numbers.made.iter().chain(&numbers.served).all(|&calls| calls == 0);
-    let text = "no remote calls: they are recorded with `instrument run --transform method-events,rmi`";
+    let text = "no remote calls: they are recorded with `instrument run --remote rmi,http`";
     is_empty.then(|| Message::warning(text.to_owned()))
 }
 

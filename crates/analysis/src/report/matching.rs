@@ -133,6 +133,13 @@ fn text(
             )?;
         }
     }
+    if numbers.unmatched.keys().any(|&(_, _, reason, _)| reason == Reason::NoKey) {
+        writeln!(
+            out,
+            "{}: these requests have no traceparent header where they were recorded; --propagate at the client gives them one",
+            Reason::NoKey.word()
+        )?;
+    }
     if !stages.is_empty() {
         let headers =
             ["client", "server", "difference", "marshal", "network", "unmarshal", "service", "return"];

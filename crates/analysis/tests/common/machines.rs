@@ -62,7 +62,13 @@ impl Machine {
             moved.now = on(script.now);
             writer.trace(name, &moved, 1000);
         }
-        writer.class_names(&[(1, "com.acme.Shop"), (2, "sell(I)V"), (3, "buy(J)V")]);
+        writer.class_names(&[
+            (1, "com.acme.Shop"),
+            (2, "sell(I)V"),
+            (3, "buy(J)V"),
+            (4, "GET /orders/?"),
+            (5, "shop.example"),
+        ]);
         writer.links(&[Link { copy: 1, number: 1, kind: LinkKind::Served, thread: 0, node: 0, clock: 0 }]);
         let connection = |number, side, local, remote| Connection {
             copy: 1,
