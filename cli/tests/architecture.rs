@@ -55,7 +55,11 @@ fn used(folder: &Path) -> BTreeSet<String> {
     let workspace: toml::Table = text(&root()).parse().unwrap();
     let folders = workspace["workspace"]["dependencies"].as_table().unwrap();
     let path_of = |name: &String| Some(room(folders.get(name)?.get("path")?.as_str()?));
-    let tables = manifest.get("dependencies").and_then(toml::Value::as_table).into_iter();
+    // Those of some systems only, too.
+    let systems =
+        manifest.get("target").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    let systems = systems.filter_map(|system| system.get("dependencies"));
+    let tables = manifest.get("dependencies").into_iter().chain(systems).filter_map(toml::Value::as_table);
     tables.flat_map(|table| table.keys().filter_map(path_of).collect::<Vec<_>>()).collect()
 }
 

@@ -11,12 +11,18 @@ mod library;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::markdown::Side;
 use class::Class;
 use instrument_rewriter::class_file::ClassFile;
 use judge::{Pair, worst};
 use library::{Library, Platform};
 use serde_json::{Value, json};
+
+/// Which of the two inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    After,
+}
 
 /// What something in an API is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 //! A comment has room for 65,536 characters. The table of sizes is always whole; the API gets a third of the room, the methods the rest, in
 //! the order of their classes. What did not fit is counted in the last line.
 
-use super::api::{Change, Kind, Verdict};
+use super::api::{Change, Kind, Side, Verdict};
 use instrument_messages::number;
 use instrument_names::markdown::{block, code, html_code};
 use instrument_names::{mutf8, signature};
@@ -21,13 +21,6 @@ const LONGEST: usize = 8_000;
 const KEPT: usize = 4 * LIMIT;
 /// The longest name, in characters.
 const NAME: usize = 300;
-
-/// Which of the two inputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Before,
-    After,
-}
 
 /// The classes of one input.
 #[derive(Debug, Default, Clone, Copy)]
