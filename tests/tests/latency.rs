@@ -37,8 +37,9 @@ fn row(table: &str, name: &str) -> Result<Vec<f64>> {
 /// Whether percentiles are those that the program has measured.
 fn agree(found: &[f64], expected: &[f64]) -> Result<()> {
     for (rank, (ns, own)) in found.iter().zip(expected).enumerate() {
-        // What the program measures has the call itself as well, and in the tail a wait for a processor between the two.
-        let least = if rank < 2 { 0.98 } else { 0.0 };
+        // What the program measures has the call itself as well, and a wait for a processor between the two: where other programs want it, too, the
+        // tenth part of the calls has such waits.
+        let least = [0.98, 0.9, 0.0][rank.min(2)];
         ensure!((least..1.006).contains(&(ns / own)), "{found:?} for {expected:?}");
     }
     Ok(())

@@ -198,6 +198,27 @@ fn the_recorder_reads_patterns_of_methods_as_the_tool_does() {
     assert!((300..cases.len() / 2).contains(&fitting), "{fitting}");
 }
 
+/// The recorder finds them in a table, readers by a logarithm.
+#[test]
+fn durations_are_in_the_buckets_that_readers_put_them_in() {
+    let powers = (0..52).flat_map(|power| {
+        let ns = 1u64 << power;
+        [ns, ns + 1, ns.saturating_sub(1).max(1), 3 * ns / 2 + 1]
+    });
+    let spread = (1..20_000u64).map(|n| n * n * n / 7 + 1);
+    let all: Vec<u64> = (1..5000).chain(powers).chain(spread).collect();
+    let program = OwnProgram::compile("Buckets");
+    let input = program.classes.path().join("durations");
+    fs::write(&input, all.iter().map(|ns| format!("{ns}\n")).collect::<String>()).unwrap();
+    let output = program.java().stdin(File::open(&input).unwrap()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(found.lines().count(), all.len());
+    for (ns, found) in all.iter().zip(found.lines()) {
+        assert_eq!(found, instrument_trace::bucket(*ns).to_string(), "{ns}");
+    }
+}
+
 /// Patterns of pieces that are put together by chance, always the same; without those that the tool refuses.
 fn made_patterns(count: usize) -> BTreeSet<String> {
     const PIECES: [&str; 24] = [

@@ -4,6 +4,7 @@
 //! scale add up bucket by bucket: the sum over threads or processes is that of all calls, and no percentile is averaged.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Buckets of an octave: the scale is its binary logarithm.
 pub(crate) const PER_OCTAVE: i32 = 64;
@@ -27,8 +28,17 @@ pub struct Histogram {
 
 /// The bucket of a duration in ns, which is not 0.
 pub fn bucket(ns: u64) -> i32 {
-    ((ns as f64).log2() * f64::from(PER_OCTAVE)).ceil() as i32 - 1
+    // Not by a logarithm, which rounds: 2^49 + 1 and 2^49 have the same.
+    let zeros = ns.leading_zeros();
+    let part = ns << zeros & (u64::MAX >> 1);
+    let below = BOUNDS.partition_point(|bound| *bound < part);
+    PER_OCTAVE * (63 - zeros as i32) - 1 + below as i32
 }
+
+/// By how much a duration has to exceed a power of two to be beyond so many buckets, in parts of 2^63 of that power.
+static BOUNDS: LazyLock<[u64; PER_OCTAVE as usize]> = LazyLock::new(|| {
+    std::array::from_fn(|at| (((at as f64 / f64::from(PER_OCTAVE)).exp2() - 1.0) * 2f64.powi(63)) as u64)
+});
 
 /// The middle of a bucket, in ns.
 fn middle(bucket: i32) -> f64 {
@@ -221,7 +231,15 @@ mod tests {
     #[test]
     fn a_duration_is_in_the_bucket_that_its_logarithm_says() {
         // The upper bound belongs to a bucket, the lower one to that below.
-        for (ns, expected) in [(1, -1), (2, 63), (3, 101), (4, 127), (1 << 20, 1279), ((1 << 20) + 1, 1280)] {
+        for (ns, expected) in [
+            (1, -1),
+            (2, 63),
+            (3, 101),
+            (4, 127),
+            (1 << 20, 1279),
+            ((1 << 20) + 1, 1280),
+            ((1 << 49) + 1, 3136),
+        ] {
             assert_eq!(bucket(ns), expected, "{ns}");
         }
         for ns in (1..2000).chain((1..60).map(|n| 3 << n)) {

@@ -56,7 +56,7 @@ pub struct Durations {
     pub over: Option<(u64, u64)>,
     /// Calls that had not ended.
     pub open: u64,
-    /// Calls whose end was not seen.
+    /// Calls whose end was not seen, or which were counted only: past the limits of depth and of contexts.
     pub unknown: u64,
     /// The slowest calls, the slowest first; at most [`MOST_SLOWEST`].
     pub slowest: Vec<Call>,

@@ -112,7 +112,7 @@ fn text(
         writeln!(out, "without {open} calls that had not ended")?;
     }
     if unknown > 0 {
-        writeln!(out, "without {unknown} calls whose end was not seen")?;
+        writeln!(out, "without {unknown} calls whose duration is not known")?;
     }
     if all > rows.len() {
         writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;
