@@ -9,7 +9,7 @@ mod markdown;
 use crate::dump::Chosen;
 use crate::source::{Input, Tree, is_archive_name, join};
 use anyhow::{Context, Result};
-use api::{Side, Sides, Verdict};
+use api::{ONE_SIDED, Side, Sides};
 use instrument_names::word::words;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text::{self, ChangeKind, PrintOptions, Section, SectionChange};
@@ -158,13 +158,11 @@ impl Report<'_> {
             let (a, b) = match pair {
                 (Some(a), Some(b)) => (a, b),
                 (Some(a), None) => {
-                    let bytes = before.read(a).with_context(|| left.to_owned())?;
-                    self.only(Side::Before, &first, left, &bytes)?;
+                    self.only(Side::Before, &first, left, before.read(a))?;
                     continue;
                 }
                 (None, Some(b)) => {
-                    let bytes = after.read(b).with_context(|| right.to_owned())?;
-                    self.only(Side::After, &second, right, &bytes)?;
+                    self.only(Side::After, &second, right, after.read(b))?;
                     continue;
                 }
                 (None, None) => continue,
@@ -186,9 +184,13 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// An entry that only one side has, `input`.
-    fn only(&mut self, side: Side, address: &str, input: &str, bytes: &[u8]) -> Result<()> {
-        let class = ClassFile::parse(bytes);
+    /// An entry that only one side has, `input`. One that cannot be read is still one of that side alone.
+    fn only(&mut self, side: Side, address: &str, input: &str, read: Result<Vec<u8>>) -> Result<()> {
+        let (bytes, fault) = match read {
+            Ok(bytes) => (bytes, String::new()),
+            Err(error) => (Vec::new(), format!("; it cannot be read: {error:#}")),
+        };
+        let class = ClassFile::parse(&bytes);
         if let Some(chosen) = &mut self.chosen {
             let Ok(class) = &class else { return Ok(()) };
             let text = text::print_class(class, &self.options);
@@ -197,17 +199,16 @@ impl Report<'_> {
                 return Ok(());
             }
         }
-        if let Ok(class) = &class {
-            self.of_api(address, &[side], class);
-        }
+        self.classes_in(address, &[side], &bytes, 0);
         let (word, count) = match side {
             Side::Before => ("removed", &mut self.summary.removed),
             Side::After => ("added", &mut self.summary.added),
         };
         *count += 1;
         match &mut self.page {
-            Some(page) => page.only(side, address, class.as_ref().ok()),
-            None => self.note(word, address, format_args!("only in {input}"))?,
+            Some(page) if class.is_err() => page.only(side, address),
+            Some(_) => {}
+            None => self.note(word, address, format_args!("only in {input}{fault}"))?,
         }
         Ok(())
     }
@@ -222,9 +223,7 @@ impl Report<'_> {
     /// Two files have the same bytes.
     fn equal(&mut self, address: &str, bytes: &[u8]) {
         self.summary.equal += 1;
-        if self.page.is_some() || self.api.is_some() {
-            self.same_classes(address, bytes, 0);
-        }
+        self.classes_in(address, &[Side::Before, Side::After], bytes, 0);
         let Some(chosen) = &mut self.chosen else { return };
         match ClassFile::parse(bytes) {
             Ok(class) => {
@@ -237,24 +236,29 @@ impl Report<'_> {
         }
     }
 
-    /// A file that both have with the same bytes: a class, an archive of classes, or something else. `depth`: archives around it.
-    fn same_classes(&mut self, address: &str, bytes: &[u8], depth: usize) {
+    /// The classes in a file that one side has, or both with the same bytes: a class, an archive of classes, or something else. `depth`:
+    /// archives around it.
+    fn classes_in(&mut self, address: &str, sides: &[Side], bytes: &[u8], depth: usize) {
+        if self.page.is_none() && self.api.is_none() {
+            return;
+        }
         if let Ok(class) = ClassFile::parse(bytes) {
-            self.of_api(address, &[Side::Before, Side::After], &class);
+            self.of_api(address, sides, &class);
             if let Some(page) = &mut self.page {
-                page.both(&class, &class);
+                page.class(sides, &class);
             }
         } else if bytes.starts_with(b"PK")
             && depth < MAX_NESTING
             && let Ok(tree) = Tree::of_archive(bytes.to_vec())
         {
             self.trees += 1;
-            let around = std::mem::replace(&mut self.tree, self.trees);
+            let number = if sides.len() > 1 { self.trees } else { ONE_SIDED };
+            let around = std::mem::replace(&mut self.tree, number);
             let is_wanted = |name: &str| name.ends_with(".class") || is_archive_name(name);
             for entry in tree.entries().iter().filter(|entry| is_wanted(&entry.name)) {
-                // An entry that cannot be read is the same on both sides.
+                // An entry that cannot be read has no classes.
                 let Ok(bytes) = tree.read(entry) else { continue };
-                self.same_classes(&entry.name, &bytes, depth + 1);
+                self.classes_in(&entry.name, sides, &bytes, depth + 1);
             }
             self.tree = around;
         }
@@ -377,17 +381,16 @@ impl Report<'_> {
 
     fn finish(self) -> Result<Summary> {
         let Summary { equal, different, removed, added, debug_only } = self.summary;
-        let changes = self.api.map(|api| api.changes()).unwrap_or_default();
+        let api = self.api.map(|api| api.judge());
         if let Some(page) = &self.page {
-            self.out.write_all(page.text(&changes).as_bytes())?;
+            self.out.write_all(page.text(api.as_ref()).as_bytes())?;
         } else if self.opts.form == Form::Json {
-            for change in &changes {
-                writeln!(self.out, "{}", change.json())?;
-            }
             let mut last = json!({"summary": self.summary});
-            if self.chosen.is_none() {
-                let worst = changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::Compatible);
-                last["api"] = worst.json();
+            if let Some(api) = api {
+                for change in &api.changes {
+                    writeln!(self.out, "{}", change.json())?;
+                }
+                last["api"] = api.json();
             }
             writeln!(self.out, "{last}")?;
         } else if self.opts.form == Form::Stat {

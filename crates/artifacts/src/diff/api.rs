@@ -118,6 +118,28 @@ impl Change {
     }
 }
 
+/// How two APIs differ.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    /// In the order of classes, kinds and names.
+    pub(super) changes: Vec<Change>,
+    /// Whether the classes of a JDK were found. Without them, verdicts may be milder or stricter.
+    pub(super) has_jdk: bool,
+}
+
+impl Judgement {
+    /// The verdict over all.
+    pub(super) fn json(&self) -> Value {
+        let verdicts = self.changes.iter().map(|change| change.verdict);
+        let mut json = verdicts.max().unwrap_or(Verdict::Compatible).json();
+        json["jdk_classes_found"] = self.has_jdk.into();
+        json
+    }
+}
+
+/// The tree of all archives that only one side has: a new version of a library has another file name. It comes after the others.
+pub(super) const ONE_SIDED: usize = usize::MAX;
+
 /// The classes of both sides.
 #[derive(Debug, Default)]
 pub(super) struct Sides {
@@ -134,10 +156,14 @@ impl Sides {
         }
     }
 
-    /// What differs, in the order of classes, kinds and names.
-    pub(super) fn changes(&self) -> Vec<Change> {
+    /// What differs, judged with the classes of the JDK on the path.
+    pub(super) fn judge(&self) -> Judgement {
         let platform = Platform::find_one();
-        let [before, after] = self.classes.each_ref().map(|classes| Library::new(classes, &platform));
+        Judgement { changes: self.changes(&platform), has_jdk: platform.is_found() }
+    }
+
+    fn changes(&self, platform: &Platform) -> Vec<Change> {
+        let [before, after] = self.classes.each_ref().map(|classes| Library::new(classes, platform));
         let [old, new] = &self.classes;
         let names: BTreeSet<_> = old.keys().chain(new.keys()).collect();
         let mut changes = Vec::new();
@@ -164,7 +190,8 @@ fn whole(class: &Class, is_gone: bool) -> Vec<Change> {
     };
     let mut rows = vec![row(Kind::Class, class.text(), vec![Reason::new(Verdict::Binary, "is gone", None)])];
     for (key, member) in class.members.iter().filter(|(_, member)| class.offers(member)) {
-        let row = row(key.kind, class.member_text(key, member), Vec::new());
+        let gone = Reason::new(Verdict::Binary, "its class is gone", None);
+        let row = row(key.kind, class.member_text(key, member), vec![gone]);
         rows.push(Change { is_part: true, ..row });
     }
     rows

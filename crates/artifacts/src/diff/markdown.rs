@@ -3,7 +3,7 @@
 //! A comment has room for 65,536 characters. The table of sizes is always whole; the API gets a third of the room, the methods the rest, in
 //! the order of their classes. What did not fit is counted in the last line.
 
-use super::api::{Change, Kind, Side, Verdict};
+use super::api::{Change, Judgement, Kind, Side, Verdict};
 use instrument_messages::number;
 use instrument_names::markdown::{block, code, html_code};
 use instrument_names::{mutf8, signature};
@@ -63,16 +63,22 @@ impl Page {
         }
     }
 
-    /// An entry that only one side has: a class, or another file.
-    pub(super) fn only(&mut self, side: Side, address: &str, class: Option<&ClassFile<'_>>) {
-        let Some(class) = class else {
-            let word = if side == Side::Before { "removed" } else { "added" };
-            self.others.push(format!("{} {word}", code(&cut(address))));
-            return;
-        };
-        self.count(side, class);
-        let list = if side == Side::Before { &mut self.removed } else { &mut self.added };
-        list.push(name_of(class));
+    /// A file that only one side has, and that is no class.
+    pub(super) fn only(&mut self, side: Side, address: &str) {
+        let word = if side == Side::Before { "removed" } else { "added" };
+        self.others.push(format!("{} {word}", code(&cut(address))));
+    }
+
+    /// A class that only one side has, or both with the same bytes.
+    pub(super) fn class(&mut self, sides: &[Side], class: &ClassFile<'_>) {
+        for side in sides {
+            self.count(*side, class);
+        }
+        match sides {
+            [Side::Before] => self.removed.push(name_of(class)),
+            [Side::After] => self.added.push(name_of(class)),
+            _ => {}
+        }
     }
 
     /// Two versions of a class: how large they are.
@@ -112,9 +118,11 @@ impl Page {
         }
     }
 
-    /// The whole page: at most [`LIMIT`] bytes.
-    pub(super) fn text(&self, api: &[Change]) -> String {
-        let mut text = self.head(api);
+    /// The whole page: at most [`LIMIT`] bytes. `api`: where the APIs were compared.
+    pub(super) fn text(&self, api: Option<&Judgement>) -> String {
+        let has_jdk = api.is_none_or(|api| api.has_jdk);
+        let api = api.map(|api| api.changes.as_slice()).unwrap_or_default();
+        let mut text = self.head(api, has_jdk);
         let mut left_out = Vec::new();
         let room = LIMIT - END;
         let mut lists = Vec::new();
@@ -162,7 +170,7 @@ impl Page {
     }
 
     /// The title, the verdict and the tables.
-    fn head(&self, api: &[Change]) -> String {
+    fn head(&self, api: &[Change], has_jdk: bool) -> String {
         let [before, after] = &self.sizes;
         let mut text = match (self.changed, self.added.len(), self.removed.len()) {
             (0, 0, 0) => "### Bytecode: no class changed\n".to_owned(),
@@ -172,6 +180,9 @@ impl Page {
             ),
         };
         text.push_str(&verdict(api));
+        if !has_jdk {
+            text.push_str("\nJDK classes not found: exceptions and inherited members of the JDK are not judged. A JDK (Java 9 or later) on the `PATH` has them.\n");
+        }
         text.push_str("\n| | before | after | |\n|---|---:|---:|---:|\n");
         for (what, before, after) in [
             ("classes", before.classes, after.classes),
@@ -201,7 +212,8 @@ impl Page {
 
 /// Whether who uses the API has to change or compile anything.
 fn verdict(api: &[Change]) -> String {
-    let count = |verdict| api.iter().filter(|change| change.verdict == verdict).count() as u64;
+    let is_row = |change: &&Change| !change.is_part;
+    let count = |verdict| api.iter().filter(is_row).filter(|change| change.verdict == verdict).count() as u64;
     let (binary, source) = (count(Verdict::Binary), count(Verdict::Source));
     let changes =
         |count| format!("{} {}", number(count, "change"), if count == 1 { "breaks" } else { "break" });

@@ -1,7 +1,21 @@
 //! Tests of `diff` of classes.
 
+mod api;
+
 use super::*;
 use instrument_testing::samples::{OLD, SEED, archive};
+
+fn options() -> Options {
+    Options {
+        pool: false,
+        raw: false,
+        debug: false,
+        ignore: Vec::new(),
+        method: None,
+        context: 3,
+        form: Form::Text,
+    }
+}
 
 /// Compares two archives, with some options changed.
 fn diff(
@@ -13,21 +27,36 @@ fn diff(
     let paths = ["a.jar", "b.jar"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
     std::fs::write(&paths[0], archive(before)).unwrap();
     std::fs::write(&paths[1], archive(after)).unwrap();
-    let mut options = Options {
-        pool: false,
-        raw: false,
-        debug: false,
-        ignore: Vec::new(),
-        method: None,
-        context: 3,
-        form: Form::Text,
-    };
+    let mut options = options();
     change(&mut options);
     let mut out = Vec::new();
     let (before, after) = (Input::open(&paths[0]).unwrap(), Input::open(&paths[1]).unwrap());
     let summary = compare(&options, (&paths[0], &before), (&paths[1], &after), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     (summary, text.replace(&format!("{}/", directory.path().display()), ""))
+}
+
+/// The lines of what `--json` printed.
+fn lines_of(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Each row of the API that `--json` printed: its kind, `C`, `S` or `B` for compatible, sources break, compiled code breaks, too; and why.
+fn rows_of(text: &str) -> Vec<String> {
+    let lines = lines_of(text);
+    let rows = lines.iter().filter(|line| line["kind"].is_string());
+    rows.map(|row| {
+        let is = |what: &str| row["api"][what].as_bool().unwrap();
+        let verdict = match (is("binary_compatible"), is("source_compatible")) {
+            (true, true) => 'C',
+            (true, false) => 'S',
+            _ => 'B',
+        };
+        let reasons: Vec<_> =
+            row["reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
+        format!("{} {verdict} {}", row["kind"].as_str().unwrap(), reasons.join(", ")).trim_end().to_owned()
+    })
+    .collect()
 }
 
 /// The small class with `bipush 30000` of its loop changed to another number.
@@ -144,8 +173,7 @@ fn counts_and_json() {
     let text = diff(Form::Stat);
     assert_eq!(text, "a.jar!Old.class | 1 sections, +1 -1\n1 different, 0 removed, 0 added, 0 equal\n");
     let text = diff(Form::Json);
-    let lines: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines_of(&text);
     assert_eq!(lines[0]["status"], "different");
     assert_eq!(lines[0]["sections"][0]["title"], "method wide:(I)I");
     assert_eq!(lines[1]["summary"]["different"], 1);
@@ -157,4 +185,40 @@ fn a_class_that_cannot_be_parsed_is_compared_by_its_bytes() {
     assert_eq!(summary.different, 1);
     assert!(text.contains("455 and 200 bytes, first difference at 0xc8"), "{text}");
     assert!(text.contains("b.jar!A.class: class file is truncated at offset"), "{text}");
+}
+
+#[test]
+fn classes_of_an_archive_that_only_one_side_has_are_judged() {
+    let inner = [archive(&[("Old.class", OLD)]), archive(&[("Old.class", &changed())])];
+    let json = |before: &[(&str, &[u8])], after: &[(&str, &[u8])]| {
+        rows_of(&diff(before, after, |options| options.form = Form::Json).1)
+    };
+    let lost = json(&[("lib/x.jar", &inner[0])], &[]);
+    assert_eq!(lost[0], "class B is gone");
+    assert_eq!(json(&[], &[("lib/x.jar", &inner[0])]).len(), lost.len());
+    // A new version of a library has another name.
+    assert_eq!(json(&[("lib/x-1.jar", &inner[0])], &[("lib/x-2.jar", &inner[1])]), [""; 0]);
+    let page = diff(&[], &[("lib/x.jar", &inner[0])], |options| options.form = Form::Markdown).1;
+    assert!(page.starts_with("### Bytecode: 0 classes changed, 1 added, 0 removed\n"), "{page}");
+    assert!(
+        page.contains("| classes | 0 | 1 | +1 |\n") && page.contains("`b.jar!lib/x.jar` added"),
+        "{page}"
+    );
+}
+
+#[test]
+fn an_entry_of_one_side_that_cannot_be_read_ends_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.jar").to_str().unwrap().to_owned();
+    let mut bytes = archive(&[("broken.txt", b"content-of-it")]);
+    let at = bytes.windows(13).position(|part| part == b"content-of-it").unwrap();
+    bytes[at] = b'C';
+    std::fs::write(&path, bytes).unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let (broken, empty) = (Input::open(&path).unwrap(), Input::open(empty.path().to_str().unwrap()).unwrap());
+    let mut out = Vec::new();
+    let summary = compare(&options(), ("a", &broken), ("b", &empty), &mut out).unwrap();
+    assert_eq!(summary, Summary { removed: 1, ..Summary::default() });
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("removed: a!broken.txt: only in a; it cannot be read: "), "{text}");
 }

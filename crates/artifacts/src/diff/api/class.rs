@@ -52,7 +52,7 @@ impl Key {
     }
 }
 
-/// A field or a method that is not private.
+/// A field, or a method that is not private: a private field hides those that the class would inherit (JVMS 5.4.3.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) flags: u16,
@@ -118,7 +118,8 @@ impl Class {
 
     fn add(&mut self, kind: Kind, raw: &Raw<'_>, pool: &ConstantPool<'_>) -> Result<(), ClassError> {
         let name = mutf8::escape(raw.name(pool)?);
-        if raw.access_flags & flags::PRIVATE != 0 || name == "<clinit>" {
+        let is_private = raw.access_flags & flags::PRIVATE != 0;
+        if is_private && kind == Kind::Method || name == "<clinit>" {
             return Ok(());
         }
         let attribute = |name| find_attribute(raw.attributes(), pool, name);
@@ -181,10 +182,18 @@ impl Class {
 
     /// Whether other packages can have subclasses of it.
     pub(super) fn is_extendable(&self) -> bool {
-        let constructors = || self.members.iter().filter(|(key, _)| key.is_constructor());
         !self.is(flags::FINAL)
             && !self.is_sealed
-            && (self.is(flags::INTERFACE) || constructors().any(|(_, member)| member.is(ACCESSIBLE)))
+            && (self.is(flags::INTERFACE) || self.has_constructor(ACCESSIBLE))
+    }
+
+    /// Whether other packages can make objects of it, if it is not abstract: a protected constructor is for subclasses alone (JLS 6.6.2.2).
+    pub(super) fn is_instantiable(&self) -> bool {
+        self.has_constructor(flags::PUBLIC)
+    }
+
+    fn has_constructor(&self, access: u16) -> bool {
+        self.members.iter().any(|(key, member)| key.is_constructor() && member.is(access))
     }
 
     /// Whether other packages can use a member, if they can use the class.

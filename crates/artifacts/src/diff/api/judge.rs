@@ -128,7 +128,8 @@ impl Pair<'_> {
         breaks(kind(old) != kind(new), Verdict::Binary, "is another kind of type");
         breaks(old.is(flags::PUBLIC) && !new.is(flags::PUBLIC), Verdict::Binary, "is less accessible");
         breaks(old.is_extendable() && !new.is_extendable(), Verdict::Binary, "can no longer be extended");
-        breaks(!old.is(flags::ABSTRACT) && new.is(flags::ABSTRACT), Verdict::Binary, "is abstract");
+        let is_abstract = !old.is(flags::ABSTRACT) && new.is(flags::ABSTRACT);
+        breaks(is_abstract && old.is_instantiable(), Verdict::Binary, "is abstract");
         let is_static = |class: &Class| class.is(flags::STATIC);
         breaks(is_static(old) != is_static(new), Verdict::Binary, "is static or no longer");
         let supers = self.new_side.supers(self.tree, new);
@@ -221,10 +222,14 @@ impl Pair<'_> {
         breaks(is_hidden || loses(flags::PUBLIC), Verdict::Binary, "is less accessible");
         breaks(gains(flags::STATIC) || loses(flags::STATIC), Verdict::Binary, "is static or no longer");
         let is_method = key.kind == Kind::Method;
-        let can_override = is_method && self.old.is_extendable() && !old.is(flags::STATIC | flags::FINAL);
+        let can_extend = self.old.is_extendable();
+        let can_override = is_method && can_extend && !old.is(flags::STATIC | flags::FINAL);
         if is_method {
-            breaks(gains(flags::ABSTRACT), Verdict::Binary, "is abstract");
-            breaks(gains(flags::FINAL) && can_override, Verdict::Binary, "is final");
+            let is_open = can_extend || self.old.is_instantiable();
+            breaks(gains(flags::ABSTRACT) && is_open, Verdict::Binary, "is abstract");
+            // A static method is hidden, not overridden: only the compiler looks (JLS 8.4.3.3, 13.4.17).
+            let verdict = if old.is(flags::STATIC) { Verdict::Source } else { Verdict::Binary };
+            breaks(gains(flags::FINAL) && can_extend, verdict, "is final");
             breaks(loses(VARARGS), Verdict::Source, "takes no variable number of arguments");
             breaks(old.has_default && !new.has_default, Verdict::Source, "has no default");
             let is_own = declaring.name == self.old.name;
@@ -235,6 +240,13 @@ impl Pair<'_> {
         } else {
             breaks(gains(flags::FINAL), Verdict::Binary, "is final");
             breaks(old.constant.is_some() && new.constant.is_none(), Verdict::Source, "is no constant");
+            let found = |side: &Library<'_>, class| {
+                let classes = side.named(self.tree, class, &key.name);
+                (classes.iter().any(|class| class.members.contains_key(key)), classes.len() > 1)
+            };
+            let (before, after) = (found(self.old_side, &self.old), found(self.new_side, &self.new));
+            breaks(!before.1 && after.1, Verdict::Source, "is ambiguous");
+            breaks(before.0 && !after.0 && !is_hidden, Verdict::Source, "is hidden by another field");
         }
         if !new.is(flags::SYNTHETIC) && is_other(key, (declaring, old), (&new_declaring, &new)) {
             reasons.push(Reason::new(Verdict::Source, "has other generic types", None));
@@ -245,8 +257,10 @@ impl Pair<'_> {
     /// A member is no longer there: what is in its place.
     fn lost(&self, key: &Key) -> &'static str {
         let members = self.new_side.members(self.tree, &self.new);
-        let is_similar = |other: &&Key| other.is_sibling(key) && !other.is_constructor();
-        match members.keys().find(is_similar) {
+        let is_similar = |(other, (_, member)): &(&Key, &(Rc<Class>, Member))| {
+            other.is_sibling(key) && !other.is_constructor() && !member.is(flags::PRIVATE)
+        };
+        match members.iter().find(is_similar) {
             Some(_) if key.kind == Kind::Field => "has another type",
             Some(_) => "has another result",
             None => "is gone",

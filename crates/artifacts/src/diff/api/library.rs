@@ -30,6 +30,11 @@ impl Platform {
         Platform { image: image.map(RefCell::new), ..Platform::default() }
     }
 
+    /// Whether there is a JDK.
+    pub(super) fn is_found(&self) -> bool {
+        self.image.is_some()
+    }
+
     fn get(&self, name: &str) -> Option<Rc<Class>> {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
@@ -126,6 +131,10 @@ impl<'p> Library<'p> {
     /// The member that a name and descriptor lead to in a class, and the class that declares it. What a compiler made, as a bridge to a
     /// method of a class that is not public, stands back behind what it leads to.
     pub(super) fn resolve(&self, tree: usize, class: &Rc<Class>, key: &Key) -> Option<(Rc<Class>, Member)> {
+        if key.kind == Kind::Field {
+            let declaring = self.nearest(tree, class, |class| class.members.contains_key(key)).next()?;
+            return declaring.members.get(key).cloned().map(|member| (declaring, member));
+        }
         let (mut next, mut bridge) = (Some(class.clone()), None);
         for _ in 0..DEEPEST {
             let Some(current) = next else { break };
@@ -147,13 +156,52 @@ impl<'p> Library<'p> {
         }
     }
 
+    /// The classes whose fields of a name sources find in a class; with more than one, the name is ambiguous (JLS 8.3.3).
+    pub(super) fn named(&self, tree: usize, class: &Rc<Class>, name: &str) -> Vec<Rc<Class>> {
+        let first = Key { kind: Kind::Field, name: name.to_owned(), descriptor: String::new() };
+        let has = |class: &Class, access: u16| {
+            let fields = class
+                .members
+                .range(&first..)
+                .take_while(|(key, _)| key.kind == Kind::Field && key.name == name);
+            fields
+                .filter(|(_, member)| !member.is(flags::SYNTHETIC))
+                .any(|(_, member)| access == 0 || member.is(access))
+        };
+        self.nearest(tree, class, |class| has(class, 0)).filter(|class| has(class, ACCESSIBLE)).collect()
+    }
+
+    /// The classes that fit, of a class and all above it, without those above one that fits: interfaces before the superclass, as the JVM
+    /// looks for a field (JVMS 5.4.3.2).
+    fn nearest(
+        &self,
+        tree: usize,
+        class: &Rc<Class>,
+        fits: impl Fn(&Class) -> bool,
+    ) -> impl Iterator<Item = Rc<Class>> {
+        let (mut open, mut seen) = (vec![class.clone()], BTreeSet::new());
+        std::iter::from_fn(move || {
+            while let Some(current) = open.pop() {
+                if !seen.insert(current.name.clone()) {
+                    continue;
+                }
+                if fits(&current) {
+                    return Some(current);
+                }
+                let above = current.super_class.iter().chain(current.interfaces.iter().rev());
+                open.extend(above.filter_map(|name| self.get(tree, name)));
+            }
+            None
+        })
+    }
+
     /// Of several interfaces that have it: none above another one that has it, and one whose method has code before others.
     fn resolve_in_interfaces(&self, tree: usize, class: &Class, key: &Key) -> Option<(Rc<Class>, Member)> {
         let interfaces = self.supers(tree, class).into_iter().filter_map(|name| self.get(tree, &name));
         let mut found: Vec<(Rc<Class>, Member)> = interfaces
             .filter(|class| class.is(flags::INTERFACE))
             .filter_map(|class| class.members.get(key).cloned().map(|member| (class, member)))
-            .filter(|(_, member)| key.kind == Kind::Field || !member.is(flags::STATIC))
+            .filter(|(_, member)| !member.is(flags::STATIC))
             .collect();
         if found.len() > 1 {
             let below: Vec<_> = found.iter().map(|(class, _)| self.supers(tree, class)).collect();
