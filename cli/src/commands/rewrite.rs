@@ -143,7 +143,6 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     };
     let (done, settings) = rewrite::run(request, settings, engine, &progress, talk)?;
     let Rewritten { jobs, left, tally, .. } = &done;
-
     for job in left {
         let copied = if job.in_place() { "" } else { " and copied" };
         talk.note(format_args!("{}: already instrumented; left as it is{copied}", job.input.display()));

@@ -12,6 +12,7 @@ pub(crate) mod recording;
 pub(crate) mod report;
 pub(crate) mod twice;
 
+use crate::commands::run::agent::Agent;
 use crate::commands::run::report::Report;
 use crate::commands::run::twice::First;
 use crate::io::exit::{Exit, with_warnings};
@@ -32,6 +33,7 @@ use instrument_processes::profiles::{
 use instrument_processes::rules::RunProbes;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::SystemTime;
@@ -153,22 +155,12 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let mut signals = signals()?;
     let mut first = None;
     if opts.twice {
-        agent.check_twice()?;
-        // What the second run refuses is refused before the program runs.
-        let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
-        replaced.into_iter().for_each(Replaced::restore);
-        let run = First::run(&agent, &opts.command, opts.no_children, &directory, talk)?;
-        if run.was_asked {
-            talk.note(format_args!("the first run was interrupted: there is no second one, and no profile"));
-            return Ok(exit_of(run.code()));
+        match first_run(&agent, (&opts.command, opts.no_children), (opts.out.as_deref(), &directory), talk)? {
+            Ok(run) => first = Some(run),
+            Err(exit) => return Ok(exit),
         }
-        talk.note(format_args!("second run: calls are recorded"));
-        first = Some(run);
     }
-    let mut argument = OsString::from("-agentpath:");
-    argument.push(&agent.library);
-    argument.push("=");
-    argument.push(&options);
+    let argument = agent.agentpath(&options);
     let processes = temporary_file(&directory).context("a file for the ids of processes")?;
     let (mut command, is_java) = command(&opts.command, &argument, opts.no_children)?;
     command.env(PROCESSES, processes.path());
@@ -182,55 +174,22 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         talk.note(format_args!("interrupted between the two runs: there is no second one, and no profile"));
         return Ok(exit_of(128 + signal as u8));
     }
-    if talk.shows_progress() {
-        match &opts.out {
-            Some(out) => talk.note(format_args!("the profile goes to {}", out.display())),
-            None => talk.note(format_args!("the profile goes to NAME-PID.iprof in this directory")),
-        }
-    }
     let started = SystemTime::now();
-    let replaced = opts.out.as_deref().map(Replaced::new).transpose()?.flatten();
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            if let Some(replaced) = replaced {
-                replaced.restore();
-            }
-            return Err(cannot_start(&opts.command[0], error));
-        }
-    };
-    if let Some(replaced) = replaced {
-        replaced.remove();
-    }
+    let mut child = start(&mut command, &opts.command[0], opts.out.as_deref(), talk)?;
     if let Some(first) = &first {
         first.feed(&mut child);
     }
     let pid = child.id();
     let mut budget = agent.budget.map(Budget::new);
-    let ended = AtomicBool::new(false);
-    let Ended { status, .. } = thread::scope(|scope| {
-        if let Some(budget) = &mut budget {
-            let (processes, ended) = (processes.path(), &ended);
-            scope.spawn(move || {
-                budget.keep(Watched::Run(processes, is_java.then_some(pid)), ended, talk);
-            });
-        }
-        let status = wait(child, signals);
-        ended.store(true, SeqCst);
-        status
-    })?;
-
+    let watched = Watched::Run(processes.path(), is_java.then_some(pid));
+    let Ended { status, .. } = wait_within(budget.as_mut(), watched, || wait(child, signals), talk)?;
     let recorded = Recorded::read(processes.path(), is_java.then_some(pid));
     let mut profiles = profiles_since(&directory, started, &recorded);
     profiles.sort();
     if let Some(first) = &first {
         first.combine(&profiles, exit_code(status), talk);
     }
-    for profile in &profiles {
-        let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
-        let path = profile.strip_prefix(".").unwrap_or(profile).display();
-        talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
-    }
+    say_profiles(&profiles, talk);
     let (remote, only_remote) = remote_kinds(&agent.settings.transforms);
     if remote.contains(&Remote::Http) && !profiles.is_empty() {
         talk.note(format_args!("{}", headers(agent.settings.propagate)));
@@ -238,16 +197,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     for said in budget.iter().flat_map(Budget::said) {
         talk.note(format_args!("{said}"));
     }
-    if profiles.is_empty() && agent.armed {
-        talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
-    } else if profiles.is_empty() && only_remote {
-        talk.note(format_args!("{}", made_no_remote_calls(&remote, true)));
-    } else if profiles.is_empty() && probes.is_some() && !agent.settings.records() {
-        talk.note(format_args!(
-            "nothing was recorded: --probes alone inserts its calls only; --transform method-events records calls, too"
-        ));
-    } else if profiles.is_empty() {
-        talk.warn(format_args!("no profile was written to {}", directory.display()));
+    if profiles.is_empty() {
+        say_why_there_are_none(&agent, probes.is_some(), &directory, talk);
     } else if let Some(report) = report
         && let Err(error) = report.print(&profiles, talk)
     {
@@ -280,6 +231,87 @@ fn headers(propagates: bool) -> &'static str {
         "requests by HTTP that had no traceparent header got one (--propagate)"
     } else {
         "no request by HTTP was changed; --propagate gives those a traceparent header that have none"
+    }
+}
+
+/// The run in which nothing is recorded, or how this command ends without another one.
+fn first_run(
+    agent: &Agent,
+    (command, no_children): (&[OsString], bool),
+    (out, directory): (Option<&Path>, &Path),
+    talk: &Talk,
+) -> Result<Result<First, Exit>> {
+    agent.check_twice()?;
+    // What the second run refuses is refused before the program runs.
+    let replaced = out.map(Replaced::new).transpose()?.flatten();
+    replaced.into_iter().for_each(Replaced::restore);
+    let run = First::run(agent, command, no_children, directory, talk)?;
+    if run.was_asked {
+        talk.note(format_args!("the first run was interrupted: there is no second one, and no profile"));
+        return Ok(Err(exit_of(run.code())));
+    }
+    talk.note(format_args!("second run: calls are recorded"));
+    Ok(Ok(run))
+}
+
+/// Starts the program. A profile that it replaces goes only if it does start.
+fn start(command: &mut Command, program: &OsStr, out: Option<&Path>, talk: &Talk) -> Result<Child> {
+    if talk.shows_progress() {
+        match out {
+            Some(out) => talk.note(format_args!("the profile goes to {}", out.display())),
+            None => talk.note(format_args!("the profile goes to NAME-PID.iprof in this directory")),
+        }
+    }
+    let replaced = out.map(Replaced::new).transpose()?.flatten();
+    let child = command.spawn();
+    if let Some(replaced) = replaced {
+        match child {
+            Ok(_) => replaced.remove(),
+            Err(_) => replaced.restore(),
+        }
+    }
+    child.map_err(|error| cannot_start(program, error))
+}
+
+/// Waits for the program, and keeps its budget meanwhile.
+fn wait_within(
+    budget: Option<&mut Budget>,
+    watched: Watched<'_>,
+    wait: impl FnOnce() -> Result<Ended>,
+    talk: &Talk,
+) -> Result<Ended> {
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        if let Some(budget) = budget {
+            scope.spawn(|| budget.keep(watched, &ended, talk));
+        }
+        let status = wait();
+        ended.store(true, SeqCst);
+        status
+    })
+}
+
+/// Where each profile is, and how large.
+fn say_profiles(profiles: &[PathBuf], talk: &Talk) {
+    for profile in profiles {
+        let size = fs::metadata(profile).map(|file| quantity(file.len() as f64, "bytes"));
+        let path = profile.strip_prefix(".").unwrap_or(profile).display();
+        talk.note(format_args!("profile: {path}, {}", size.as_deref().unwrap_or("no longer there")));
+    }
+}
+
+/// Why there is no profile, as far as that is known.
+fn say_why_there_are_none(agent: &Agent, has_probes: bool, directory: &Path, talk: &Talk) {
+    if agent.armed {
+        talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
+    } else if let (remote, true) = remote_kinds(&agent.settings.transforms) {
+        talk.note(format_args!("{}", made_no_remote_calls(&remote, true)));
+    } else if has_probes && !agent.settings.records() {
+        talk.note(format_args!(
+            "nothing was recorded: --probes alone inserts its calls only; --transform method-events records calls, too"
+        ));
+    } else {
+        talk.warn(format_args!("no profile was written to {}", directory.display()));
     }
 }
 

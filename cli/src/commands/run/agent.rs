@@ -11,6 +11,7 @@ use instrument_control::keys;
 use instrument_control::word::{LibraryCalls, Record, SampleRate, Timing, Transform, Values};
 use instrument_messages::usage;
 use instrument_names::word::Word;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What a recording by the agent needs to know.
@@ -190,6 +191,15 @@ impl Agent {
             return Ok(());
         };
         Err(usage(format!("--probes: {reason}")))
+    }
+
+    /// What has the virtual machine load the library with these options.
+    pub(crate) fn agentpath(&self, options: &str) -> OsString {
+        let mut argument = OsString::from("-agentpath:");
+        argument.push(&self.library);
+        argument.push("=");
+        argument.push(options);
+        argument
     }
 
     /// All of it as the options of the library, with the file or directory of the profile. Paths are absolute.

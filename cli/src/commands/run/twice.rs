@@ -45,10 +45,7 @@ impl First {
             tempfile::tempdir_in(beside)
         });
         let directory = directory.context("a folder for the first run")?;
-        let mut argument = OsString::from("-agentpath:");
-        argument.push(&agent.library);
-        argument.push("=");
-        argument.push(Agent::stacks_alone(directory.path(), Some("off"))?);
+        let argument = agent.agentpath(&Agent::stacks_alone(directory.path(), Some("off"))?);
         let processes = temporary_file(directory.path()).context("a file for the ids of processes")?;
         let (mut command, is_java) = command(words, &argument, no_children)?;
         command.env(PROCESSES, processes.path()).stdout(Stdio::null());
