@@ -292,6 +292,41 @@ fn another_event_than_cpu_time_is_sampled() -> Result<()> {
     Ok(())
 }
 
+/// As few as there may be: the program is never harmed, and what could not be sampled is said.
+#[test]
+fn few_signals_and_descriptors_and_the_shortest_period_do_no_harm() -> Result<()> {
+    let jre = jre::newest()?;
+    let java = jre.java();
+    let limited = |limit: &str, period: u32| {
+        let mut command = Command::new("prlimit");
+        command.arg(limit).arg(java.get_program()).args(java.get_args());
+        command.arg(option(&format!("record=samples,sample-event=page-faults:{period}"))?);
+        finish({
+            command.args(["-Xmx600m", "-cp", &class_path(), "Pages"]);
+            command
+        })
+    };
+    for (limit, period, is_sampled) in [
+        ("--core=0:0", 1, true),
+        ("--sigpending=0:0", 50, false),
+        ("--sigpending=24:24", 50, true),
+        ("--nofile=48:48", 50, true),
+    ] {
+        let outcome = limited(limit, period)?;
+        let said = &outcome.stderr;
+        ensure!(outcome.code == Some(0) && outcome.stdout.contains("few "), "{limit} {period}: {said}");
+        if !is_sampled {
+            ensure!(said.contains("ulimit -i"), "{said}");
+            continue;
+        }
+        let (profile, truth) = (profile(&outcome)?, truth(&outcome));
+        // No thread's CPU time was taken for events.
+        let counted: u64 = profile.threads.iter().filter_map(|thread| Some(thread.samples?.cpu_ns)).sum();
+        ensure!(counted < 2_000_000 && truth["main"] > 1_000.0, "{limit} {period}: {counted} {truth:?}");
+    }
+    Ok(())
+}
+
 /// Where the machine has the counter the profile has its events, and otherwise the reason is said and the program runs as it is.
 #[test]
 fn a_counter_of_the_processor_is_sampled_or_the_reason_said() -> Result<()> {

@@ -5,7 +5,6 @@ use super::sampled::Sampled;
 use super::words::Words;
 use super::{code, timers};
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
@@ -84,7 +83,7 @@ impl Threads {
         }
     }
 
-    fn release(&mut self, known: Known, cpu: Option<i64>) -> Option<OwnedFd> {
+    fn release(&mut self, known: Known, cpu: Option<i64>) -> Option<timers::Event> {
         if let Some(cpu) = cpu {
             handler::end(known.sampled, cpu);
         }
@@ -156,7 +155,7 @@ pub(super) fn end() {
 }
 
 /// No thread is sampled any more: notes the CPU time of each, and waits for handlers that are running. The events are for the caller to close.
-pub(super) fn end_all() -> Vec<OwnedFd> {
+pub(super) fn end_all() -> Vec<timers::Event> {
     let mut threads = lock();
     RECORDING.fetch_add(1, SeqCst);
     let Some(threads) = threads.as_mut() else { return Vec::new() };

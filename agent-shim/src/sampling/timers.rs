@@ -89,7 +89,26 @@ pub(super) fn claim_signal(handler: Handler) -> Result<(), String> {
     }
     HANDLER.store(handler as *const () as usize, SeqCst);
     SIGNAL.store(signal, SeqCst);
+    ignore_overflow();
     Ok(())
+}
+
+/// Where no more signals may be pending (RLIMIT_SIGPENDING) the kernel sends SIGIO in the place of the signal of an event, and what that does of
+/// itself is to end the process. A handler, for what is ignored would be so in child processes, too.
+fn ignore_overflow() {
+    extern "C" fn nothing(_: c_int) {}
+    if handler_of(libc::SIGIO) != Some(libc::SIG_DFL) {
+        return;
+    }
+    // SAFETY:
+    // - The action is a zeroed one with fields of this type.
+    // - The handler lasts: the library is not unloaded.
+    unsafe {
+        let mut action: libc::sigaction = zeroed();
+        action.sa_sigaction = nothing as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGIO, &action, null_mut());
+    }
 }
 
 /// Whether somebody else has the signal, or had it when this was asked before. It is asked each second: who gives it back has lost us samples, too.
@@ -125,6 +144,11 @@ fn event() -> SampleEvent {
     SampleEvent::WORDS.get(EVENT.load(Relaxed)).map_or(SampleEvent::Cpu, |(_, event, _)| *event)
 }
 
+/// Whether CPU time is what is sampled.
+pub(super) fn samples_cpu_time() -> bool {
+    event() == SampleEvent::Cpu
+}
+
 fn wanted(event: SampleEvent, user_only: bool) -> perf::Wanted {
     perf::Wanted { event, period: period(), user_only }
 }
@@ -141,7 +165,8 @@ pub(super) fn can_sample(event: SampleEvent) -> Result<bool, String> {
     match (open(false), open(true)) {
         (Ok(_), _) => Ok(false),
         (_, Ok(_)) => Ok(true),
-        (Err(error), _) => Err(perf::refusal(event, &error)),
+        // The first may be refused for want of rights where there is no such counter either.
+        (_, Err(error)) => Err(perf::refusal(event, &error)),
     }
 }
 
@@ -177,7 +202,7 @@ pub(super) fn source(sampled: &Sampled) -> u64 {
 
 /// The same of threads that are sampled, as most are.
 pub(super) fn usual_source() -> u64 {
-    if event() != SampleEvent::Cpu {
+    if !samples_cpu_time() {
         // Its counter sees no more than its samples do.
         return u64::from(SOURCE_EVENT);
     }
@@ -188,26 +213,40 @@ pub(super) fn usual_source() -> u64 {
     u64::from(SOURCE_EVENT) | u64::from(flags) << 32
 }
 
-/// The thread gets no signals any more; the event is to be closed, which takes long. Its handler uses nothing of it: see `Sampled::leave`.
-pub(super) fn stop(sampled: &Sampled) -> Option<OwnedFd> {
+/// A perf event that is open until this is dropped, which takes long.
+pub(super) struct Event(Option<OwnedFd>);
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        drop(self.0.take());
+        // It has its descriptor until here.
+        EVENTS.fetch_sub(1, SeqCst);
+    }
+}
+
+/// The thread gets no signals any more; the event is to be closed. Its handler uses nothing of it: see `Sampled::leave`.
+pub(super) fn stop(sampled: &Sampled) -> Option<Event> {
     let timer = sampled.timer.swap(-1, SeqCst);
     if timer >= 0 {
         // SAFETY: it was made by `start`, and is deleted once.
         unsafe { libc::syscall(libc::SYS_timer_delete, timer) };
         TIMERS.fetch_sub(1, SeqCst);
     }
+    stop_event(sampled)
+}
+
+fn stop_event(sampled: &Sampled) -> Option<Event> {
     let event = sampled.event.swap(-1, SeqCst);
     let place = BY_DESCRIPTOR.get(usize::try_from(event).ok()?)?;
     place.store(null_mut(), SeqCst);
-    EVENTS.fetch_sub(1, SeqCst);
     // SAFETY: it was opened by `give_event`, and nobody else closes it.
     let event = unsafe { OwnedFd::from_raw_fd(event) };
     perf::disable(event.as_raw_fd());
-    Some(event)
+    Some(Event(Some(event)))
 }
 
 /// Closes an event on a thread of ours, which ends when it has nothing to do.
-pub(super) fn close_later(event: OwnedFd) {
+pub(super) fn close_later(event: Event) {
     let mut closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
     closing.events.push(event);
     if !closing.runs {
@@ -232,7 +271,7 @@ fn close_all() {
 
 /// Events that are to be closed.
 struct Closing {
-    events: Vec<OwnedFd>,
+    events: Vec<Event>,
     /// A thread does it.
     runs: bool,
 }
@@ -242,14 +281,15 @@ static CLOSING: Mutex<Closing> = Mutex::new(Closing { events: Vec::new(), runs: 
 /// A perf event in the place of the timer of the current thread, if there may be one more. For the signal handler. False: nothing changed.
 pub(super) fn go_to_event(sampled: &'static Sampled) -> bool {
     HAS_EVENTS.load(SeqCst)
-        && event() == SampleEvent::Cpu
+        && samples_cpu_time()
         && give_event(current_thread(), sampled, wanted(SampleEvent::Cpu, USER_ONLY.load(SeqCst)))
         && set_timer(sampled.timer.load(SeqCst), 0, 0)
 }
 
 /// Has an event send its signals to a thread, if there may be one more. For the signal handler, too.
 fn give_event(thread: i32, sampled: &'static Sampled, wanted: perf::Wanted) -> bool {
-    if EVENTS.load(SeqCst) >= quarter_of(libc::RLIMIT_NOFILE) {
+    let most = quarter_of(libc::RLIMIT_NOFILE).min(quarter_of(libc::RLIMIT_SIGPENDING));
+    if EVENTS.load(SeqCst) >= most {
         return false;
     }
     let Ok(event) = perf::open(wanted, thread) else { return false };
@@ -265,7 +305,11 @@ fn give_event(thread: i32, sampled: &'static Sampled, wanted: perf::Wanted) -> b
             && libc::fcntl(descriptor, F_SETOWN_EX, &owner) == 0
             && libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) == 0
     };
-    is_owned && perf::enable(descriptor)
+    let begun = is_owned && perf::enable(descriptor);
+    if !begun {
+        drop(stop_event(sampled));
+    }
+    begun
 }
 
 /// Sets a timer to go off after so many ns of CPU time, and then each time after so many; 0: never.
@@ -288,8 +332,11 @@ pub(super) fn set_period(ns: u64) {
 
 /// Has a thread of this process get signals, if the process has timers, or descriptors, left for it.
 pub(super) fn start(thread: i32, sampled: &'static Sampled) {
-    if event() != SampleEvent::Cpu {
-        give_event(thread, sampled, wanted(event(), EVENT_USER_ONLY.load(SeqCst)));
+    if !samples_cpu_time() {
+        // Signals that it does not take would pile up.
+        if !blocks(thread, SIGNAL.load(SeqCst)) {
+            give_event(thread, sampled, wanted(event(), EVENT_USER_ONLY.load(SeqCst)));
+        }
         return;
     }
     if TIMERS.load(SeqCst) >= quarter_of(libc::RLIMIT_SIGPENDING) {
@@ -313,6 +360,14 @@ pub(super) fn start(thread: i32, sampled: &'static Sampled) {
         // The first one anywhere within a period: threads that begin together are not met together.
         set_timer(id, 1 + (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % period(), period());
     }
+}
+
+/// Whether a thread of this process blocks a signal.
+fn blocks(thread: i32, signal: c_int) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).unwrap_or_default();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    blocked.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// The thread that a signal is about, and how many periods it stands for. For the signal handler.
@@ -347,9 +402,12 @@ pub(super) fn vary(sampled: &Sampled) {
     random ^= random >> 7;
     random ^= random << 17;
     sampled.random.store(random as usize, Relaxed);
-    let usual = period();
-    let period = usual - usual / 5 + random % (2 * usual / 5);
-    perf::set_period(descriptor, period);
+    perf::set_period(descriptor, varied(period(), random));
+}
+
+/// Up to a fifth more or less than usual.
+fn varied(usual: u64, random: u64) -> u64 {
+    usual - usual / 5 + random % (2 * usual / 5).max(1)
 }
 
 /// ns of CPU time of the current thread. For the signal handler, too.
@@ -362,15 +420,27 @@ pub(super) fn cpu_time_of(thread: i32) -> Option<i64> {
     read(clock_of(thread))
 }
 
-/// What a thread of this process has had of what is sampled: ns of CPU time, or how often the event has occurred. None: nobody can say.
-pub(super) fn consumed(thread: i32, sampled: &Sampled) -> Option<i64> {
-    if event() == SampleEvent::Cpu { cpu_time_of(thread) } else { occurred(sampled) }
+/// What a thread has had of what is sampled: ns of CPU time, as `cpu` says, or how often the event has occurred. None: nobody can say.
+pub(super) fn consumed(sampled: &Sampled, cpu: impl FnOnce() -> Option<i64>) -> Option<i64> {
+    if samples_cpu_time() { cpu() } else { occurred(sampled) }
+}
+
+/// The event of the current thread does not count what the handler of its signal does, if it is not CPU time. For that handler.
+pub(super) fn suspend(sampled: &Sampled, on: bool) {
+    let descriptor = sampled.event.load(SeqCst);
+    if samples_cpu_time() || descriptor < 0 {
+        return;
+    }
+    match on {
+        true => perf::disable(descriptor),
+        false => _ = perf::enable(descriptor),
+    }
 }
 
 /// How often the event that is sampled has occurred in a thread, also in one that is gone. None: CPU time is sampled, or the thread has no event.
-pub(super) fn occurred(sampled: &Sampled) -> Option<i64> {
+fn occurred(sampled: &Sampled) -> Option<i64> {
     let descriptor = sampled.event.load(SeqCst);
-    if event() == SampleEvent::Cpu || descriptor < 0 {
+    if samples_cpu_time() || descriptor < 0 {
         return None;
     }
     // SAFETY: the event is open until `stop`, which whoever holds the threads calls.
@@ -421,4 +491,39 @@ const SI_FD: usize = 6;
 struct FOwner {
     kind: c_int,
     id: c_int,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_vary_by_a_fifth_and_are_never_none() {
+        for usual in [1, 2, 3, 5, 97, 997_000] {
+            for random in 0..1_000 {
+                let period = varied(usual, random);
+                assert!(
+                    period >= 1 && period >= usual - usual / 5 && period <= usual + usual / 5,
+                    "{usual}: {period}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_thread_that_blocks_a_signal_is_known() {
+        let signal = libc::SIGRTMAX() - 1;
+        let thread = current_thread();
+        assert!(!blocks(thread, signal));
+        // SAFETY: the set is initialised, and this thread takes no such signal.
+        unsafe {
+            let mut set: libc::sigset_t = zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, signal);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
+        }
+        assert!(blocks(thread, signal));
+        // One that is gone.
+        assert!(blocks(i32::MAX, signal));
+    }
 }

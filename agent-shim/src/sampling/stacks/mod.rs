@@ -40,8 +40,9 @@ use threads::About;
 const APART: Duration = Duration::from_millis(100);
 /// Between two looks at the threads and their CPU time.
 const LOOK: Duration = Duration::from_secs(1);
-/// Slots for samples, of 16 KiB: those that are never used have no memory.
-const SLOTS: u32 = 2048;
+/// Slots for samples, of 16 KiB, for what the processors get in ten times [`APART`]: at least so many and at most so many. Those that are never
+/// used have no memory.
+const SLOTS: (u64, u64) = (2048, 8192);
 /// Of a second, in ns, a little less: no multiple of a millisecond, in which programs do things.
 const SECOND: u64 = 997_000_000;
 
@@ -82,6 +83,8 @@ struct State {
     of_threads: HashMap<u32, usize>,
     looked: Instant,
     lost: u64,
+    /// Threads that could not be sampled, as the profile says.
+    without: u64,
     period: u64,
     source: u64,
 }
@@ -136,9 +139,11 @@ pub(crate) fn begin(
     };
     let (event, period) = (wanted.sampled.event, wanted.period());
     let user_only = timers::choose(event, period)?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let slots = (u64::from(wanted.rate) * processors).clamp(SLOTS.0, SLOTS.1);
     // Handlers that come late may look at it: it lasts.
     static RING: OnceLock<Ring> = OnceLock::new();
-    let ring = RING.get_or_init(|| Ring::new(SLOTS));
+    let ring = RING.get_or_init(|| Ring::new(slots as u32));
     ring.read(|_| {});
     let state = State {
         recorder,
@@ -149,6 +154,7 @@ pub(crate) fn begin(
         of_threads: HashMap::new(),
         looked: Instant::now(),
         lost: 0,
+        without: 0,
         period,
         source: timers::usual_source(),
     };
@@ -176,7 +182,7 @@ pub(crate) fn begin(
             match threads.has_timer() {
                 true => Ok(()),
                 false if event != SampleEvent::Cpu => Err(format!(
-                    "sample-event={}: no thread could be given a perf event; there may be too few descriptors (ulimit -n)",
+                    "sample-event={}: no thread could be given a perf event; there may be too few descriptors (ulimit -n) or signals (ulimit -i)",
                     event.word()
                 )),
                 false => Err("record=samples: the kernel gives no timer on the CPU time of threads (timer_create): seccomp may forbid it, or \
@@ -196,7 +202,7 @@ pub(crate) fn begin(
 
 /// Ends, and writes what is left. Nothing happens if it has not begun. `at_death`: the virtual machine ends.
 pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
-    let (events, without) = threads::with(|threads| (threads.end_all(), threads.take_without()));
+    let events = threads::with(threads::Threads::end_all);
     match at_death {
         // The kernel closes them when the process is gone: the program does not wait for it.
         true => std::mem::forget(events),
@@ -214,9 +220,6 @@ pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
     }
     if last.lost > 0 {
         last.recorder.properties(jni, &format!("samples.lost={}\n", last.lost));
-    }
-    if without > 0 {
-        last.recorder.properties(jni, &format!("samples.without={without}\n"));
     }
     walk::set_ring(None);
     timers::choose_cpu_time();
@@ -265,7 +268,7 @@ impl State {
     fn read(&mut self, jvmti: Jvmti<'_>, jni: Jni<'_>, is_last: bool) {
         let looks = is_last || self.looked.elapsed() >= LOOK;
         let mut about: Vec<About> = Vec::new();
-        threads::with(|threads| {
+        let without = threads::with(|threads| {
             if looks && !is_last {
                 threads.look();
             }
@@ -276,7 +279,12 @@ impl State {
                     thread.used = 0;
                 }
             });
+            threads.without()
         });
+        if without > self.without {
+            self.without = without;
+            self.recorder.properties(jni, &format!("samples.without={without}\n"));
+        }
         if looks {
             self.looked = Instant::now();
         }

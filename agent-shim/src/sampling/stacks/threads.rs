@@ -2,8 +2,7 @@
 
 use super::super::sampled::Sampled;
 use super::super::timers;
-use std::collections::{HashMap, HashSet};
-use std::os::fd::OwnedFd;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +57,7 @@ pub(super) fn with<T>(body: impl FnOnce(&mut Threads) -> T) -> T {
 impl Threads {
     /// Samples all threads that there are, and those that [`Threads::began`] is told of.
     pub(super) fn begin(&mut self) {
-        self.is_on = true;
+        (self.is_on, self.without) = (true, 0);
         self.look();
     }
 
@@ -67,9 +66,9 @@ impl Threads {
         self.live.values().any(|live| is_timed(live.sampled))
     }
 
-    /// Threads that have neither, since this was asked.
-    pub(super) fn take_without(&mut self) -> u64 {
-        std::mem::take(&mut self.without)
+    /// How many had neither so far, in this recording.
+    pub(super) fn without(&self) -> u64 {
+        self.without
     }
 
     /// A thread of Java has begun: the current one.
@@ -90,7 +89,8 @@ impl Threads {
 
     /// Finds threads that are new or gone, and the CPU time of all.
     pub(super) fn look(&mut self) {
-        let tasks: HashSet<i32> = tasks().into_iter().collect();
+        // The first thread of Java before those of the virtual machine.
+        let tasks: BTreeSet<i32> = tasks().into_iter().collect();
         let gone: Vec<i32> = self.live.keys().filter(|thread| !tasks.contains(thread)).copied().collect();
         for thread in gone {
             self.end(thread, None).into_iter().for_each(timers::close_later);
@@ -104,7 +104,7 @@ impl Threads {
         }
         for (thread, Live { sampled, about }) in &mut self.live {
             about.jni = sampled.jni.load(SeqCst);
-            if let Some(used) = timers::consumed(*thread, sampled) {
+            if let Some(used) = timers::consumed(sampled, || timers::cpu_time_of(*thread)) {
                 about.see(used);
             }
         }
@@ -121,7 +121,7 @@ impl Threads {
     }
 
     /// No thread is sampled any more, and no handler runs. The events are for the caller to close.
-    pub(super) fn end_all(&mut self) -> Vec<OwnedFd> {
+    pub(super) fn end_all(&mut self) -> Vec<timers::Event> {
         self.is_on = false;
         let all: Vec<i32> = self.live.keys().copied().collect();
         all.into_iter().filter_map(|thread| self.end(thread, timers::cpu_time_of(thread))).collect()
@@ -146,15 +146,15 @@ impl Threads {
         timers::start(thread, sampled);
         self.without += u64::from(!is_timed(sampled));
         // An event counts from here on.
-        let seen = timers::occurred(sampled).map_or(cpu, |_| 0);
+        let seen = if timers::samples_cpu_time() { cpu } else { 0 };
         let about =
             About { serial: self.last, name, short_name, jni, used: 0, lost: 0, seen, has_ended: false };
         self.live.insert(thread, Live { sampled, about });
     }
 
-    fn end(&mut self, thread: i32, cpu: Option<i64>) -> Option<OwnedFd> {
+    fn end(&mut self, thread: i32, cpu: Option<i64>) -> Option<timers::Event> {
         let Live { sampled, mut about } = self.live.remove(&thread)?;
-        if let Some(used) = timers::occurred(sampled).or(cpu) {
+        if let Some(used) = timers::consumed(sampled, || cpu) {
             about.see(used);
         }
         sampled.leave();

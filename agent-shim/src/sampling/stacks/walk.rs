@@ -90,6 +90,7 @@ pub(in super::super) unsafe fn take(
         sampled.lost.fetch_add(periods, SeqCst);
         return;
     };
+    timers::suspend(sampled, true);
     let slot = ring.at(taken);
     // SAFETY: the slot is ours until it is put.
     unsafe {
@@ -103,6 +104,7 @@ pub(in super::super) unsafe fn take(
         (*slot).handler = (timers::cpu_time() - start).max(0) as u64;
     }
     ring.put(taken);
+    timers::suspend(sampled, false);
 }
 
 /// # Safety

@@ -7,7 +7,7 @@ use crate::correction;
 use crate::load::samples;
 use crate::report::Error;
 use crate::report::summary::Summary;
-use crate::report::summary::sampler::probes_percent;
+use crate::report::summary::sampler::{self, probes_percent};
 use crate::report::summary::twice;
 use crate::session::ProfileFile;
 use crate::text::{grouped, quantity};
@@ -42,6 +42,7 @@ pub(super) fn wrong(screen: &Screen<'_>, summary: &Summary<'_>) -> Result<Vec<St
             found.push(text);
         }
         found.extend(file.past_limits());
+        found.extend(sampler::not_counted(file));
         // Where times are of calls, the whole report begins with it.
         if samples::are_in(&file.profile)
             && let Some(reason) = correction::wrong_clock(&file.profile)

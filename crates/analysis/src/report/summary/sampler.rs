@@ -24,8 +24,12 @@ pub(crate) struct Sampler {
     /// In user code only, where an event was sampled.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     user_only: bool,
-    /// ns between two, as was asked for; of an event, how often it occurred.
-    period_ns: u64,
+    /// ns between two, as was asked for, where CPU time was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period_ns: Option<u64>,
+    /// How often the event occurred between two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period_events: Option<u64>,
     /// All of them.
     samples: u64,
     /// Those that met a context.
@@ -42,10 +46,16 @@ pub(crate) struct Sampler {
     no_room: u64,
     /// CPU time of the sampler itself, ns.
     handler_ns: u64,
-    /// Threads with CPU time that no sample met.
+    /// Threads that had no timer, or no counter of the event: nothing is known of them.
+    threads_untimed: u64,
+    /// Threads that no sample met, and that had something of what was sampled.
     threads_without: u64,
-    /// Their CPU time, ns.
-    without_ns: u64,
+    /// Their CPU time, ns, where that was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_ns: Option<u64>,
+    /// How often the event occurred in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_events: Option<u64>,
     /// Threads whose signal another handler had at the end: their times are not known.
     threads_lost: u64,
     /// What was counted beside calls, whose cost is in the times of the program: bytecodes or lines.
@@ -59,13 +69,14 @@ impl Sampler {
             return None;
         }
         let (mut sum, mut of, mut sources) = (ThreadSamples::default(), Sampler::default(), Vec::new());
+        let mut without = 0;
         for thread in &file.profile.threads {
             let samples = thread.samples.unwrap_or_default();
             let in_contexts = samples::of_contexts(thread);
             of.in_contexts += in_contexts;
             if in_contexts + samples.outside() == 0 && samples.cpu_ns > 0 {
                 of.threads_without += 1;
-                of.without_ns += samples.cpu_ns;
+                without += samples.cpu_ns;
             }
             of.threads_lost += u64::from(samples.signal_taken);
             if samples.period_ns > 0 && !sources.contains(&samples.source) {
@@ -75,17 +86,21 @@ impl Sampler {
         }
         of.counted = counted(file).map(|(word, _)| word);
         let copies = || file.profile.copies.values();
-        of.threads_without += copies().filter_map(|copy| copy.number::<u64>("samples.without")).sum::<u64>();
+        of.threads_untimed = copies().filter_map(|copy| copy.number::<u64>("samples.without")).sum::<u64>();
         of.no_room = copies().filter_map(|copy| copy.number::<u64>("samples.lost")).sum();
         of.user_only = copies().any(|copy| copy.number("samples.user-only") == Some(true));
+        let event = file.profile.sampled_event().map(str::to_owned);
         Some(Sampler {
             source: match &sources[..] {
                 [one] => word(*one),
                 [] => "unknown",
                 _ => "several",
             },
-            event: file.profile.sampled_event().map(str::to_owned),
-            period_ns: sum.period_ns,
+            without_ns: event.is_none().then_some(without),
+            without_events: event.as_ref().map(|_| without),
+            period_ns: event.is_none().then_some(sum.period_ns),
+            period_events: event.as_ref().map(|_| sum.period_ns),
+            event,
             samples: of.in_contexts + sum.outside(),
             in_vm: sum.in_vm,
             in_no_call: sum.in_no_call,
@@ -100,6 +115,16 @@ impl Sampler {
     pub(crate) fn all(session: &Session) -> Vec<Sampler> {
         session.profiles.iter().filter_map(Sampler::of).collect()
     }
+}
+
+/// That events of some threads are in no figure, if so: nobody knows how many.
+pub(crate) fn not_counted(file: &ProfileFile) -> Option<String> {
+    let sampler = Sampler::of(file).filter(|sampler| sampler.threads_untimed > 0)?;
+    let event = sampler.event?;
+    Some(format!(
+        "{event} of {} threads were NOT counted: figures are too small by these",
+        sampler.threads_untimed
+    ))
 }
 
 /// What was counted by instructions among those of the program.
@@ -134,14 +159,14 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
     let Sampler { samples, in_contexts, in_vm, in_no_call, in_probes, not_attributed, .. } = sampler;
     let made = match &sampler.event {
         None => {
-            let period = quantity(sampler.period_ns as f64, "ns");
+            let period = quantity(sampler.period_ns.unwrap_or_default() as f64, "ns");
             format!("by {}; one each {period} of CPU time was asked for", words(sampler.source))
         }
         Some(event) => {
             let part = if sampler.user_only { ", in user code only" } else { "" };
             format!(
                 "one stack each {} {event} of a thread (perf_event_open){part}",
-                grouped(sampler.period_ns)
+                grouped(sampler.period_events.unwrap_or_default())
             )
         }
     };
@@ -158,13 +183,18 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
     }
     fact(out, "samples", &met)?;
     if sampler.threads_without > 0 {
-        let text = match &sampler.event {
-            None => {
-                let time = quantity(sampler.without_ns as f64, "ns");
-                format!("threads that no sample met: {}, with {time} of CPU time", sampler.threads_without)
-            }
-            Some(event) => format!("threads without any sample of {event}: {}", sampler.threads_without),
+        let had = match &sampler.event {
+            None => format!("{} of CPU time", quantity(sampler.without_ns.unwrap_or_default() as f64, "ns")),
+            Some(event) => format!("{} {event}", grouped(sampler.without_events.unwrap_or_default())),
         };
+        let text = format!("threads that no sample met: {}, with {had}", sampler.threads_without);
+        fact(out, "", &text)?;
+    }
+    if sampler.threads_untimed > 0 {
+        let text = format!(
+            "threads that could not be sampled: {}; there were too few descriptors (ulimit -n) or signals (ulimit -i), or they block signals",
+            sampler.threads_untimed
+        );
         fact(out, "", &text)?;
     }
     if sampler.threads_lost > 0 {
