@@ -98,7 +98,7 @@ fn reports_say_what_samples_of_an_event_say() {
     }
     insta::assert_snapshot!("samples_of_an_event", all);
     let json = dir.line("report -v --json a.iprof").stdout;
-    assert!(json.contains(r#""period_events":50"#) && !json.contains("period_ns"), "{json}");
+    assert!(json.contains(r#""period_events": 50"#) && !json.contains("period_ns"), "{json}");
     for other in ["c.iprof", "times.iprof"] {
         dir.line(&format!("xprof a.iprof {other}"))
             .says(2, &["do not measure the same", "page-faults", "one kind"]);

@@ -3,6 +3,7 @@
 use super::code::{self, Code};
 use super::counts::Context;
 use super::sampled::Sampled;
+use super::signals;
 use super::stacks;
 use super::timers;
 use super::words::Words;
@@ -47,7 +48,7 @@ pub(super) fn note_taken(sampled: &Sampled) {
 /// Writes the CPU time when samples go there no longer, and that samples are missing if another handler has the signal.
 pub(super) fn end(sampled: &Sampled, cpu: i64) {
     note_cpu(sampled, cpu);
-    if timers::is_signal_taken() {
+    if signals::is_taken() {
         note_taken(sampled);
     }
 }

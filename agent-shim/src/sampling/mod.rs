@@ -18,6 +18,7 @@ mod handler;
 mod inlined;
 mod perf;
 mod sampled;
+mod signals;
 pub(crate) mod stacks;
 mod threads;
 mod timers;
@@ -54,7 +55,7 @@ pub(crate) fn prepare(
     environment: fn() -> Result<Jvmti<'static>, String>,
 ) -> Option<&'static str> {
     let sampler = SAMPLER.get_or_init(|| {
-        timers::claim_signal(handler::on_sample)?;
+        signals::claim(handler::on_sample)?;
         handler::prepare();
         let source = timers::prepare();
         let jvmti = environment()?;

@@ -3,7 +3,7 @@
 use super::handler;
 use super::sampled::Sampled;
 use super::words::Words;
-use super::{code, timers};
+use super::{code, signals, timers};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,7 @@ fn watch() {
             threads.watcher = None;
             return;
         }
-        if timers::is_signal_taken() {
+        if signals::is_taken() {
             threads.known.values().for_each(|known| handler::note_taken(known.sampled));
         }
     }

@@ -13,17 +13,15 @@
 //! A recording takes a quarter of the descriptors, and of the pending signals, that the program may have; threads past that have no timer, and
 //! the profile has their CPU time.
 
-use super::perf;
 use super::sampled::Sampled;
+use super::{perf, signals};
 use instrument_control::word::SampleEvent;
 use instrument_names::word::Word;
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long};
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
-use std::ptr::{from_ref, null, null_mut};
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst,
-};
+use std::ptr::{from_ref, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 
 /// CPU time between two samples of a thread, ns, unless somebody says otherwise. No multiple of a millisecond, in which programs do things.
@@ -40,12 +38,6 @@ static BY_DESCRIPTOR: [AtomicPtr<Sampled>; MOST_DESCRIPTORS] =
 static PERIOD: AtomicU64 = AtomicU64::new(USUAL_PERIOD);
 /// Which of the events is sampled: its place in [`SampleEvent::WORDS`].
 static EVENT: AtomicUsize = AtomicUsize::new(0);
-/// The signal that timers send.
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// What is called then.
-static HANDLER: AtomicUsize = AtomicUsize::new(0);
-/// Somebody else had the signal at some time.
-static WAS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Perf events work.
 static HAS_EVENTS: AtomicBool = AtomicBool::new(false);
 /// They cannot see the kernel.
@@ -62,70 +54,6 @@ const SOURCE_TIMER: u32 = 2;
 const FLAG_USER_ONLY: u32 = 1;
 /// Flag in the profile, above the source: somebody else has taken the signal, and samples are missing.
 pub(super) const FLAG_TAKEN: u64 = 2 << 32;
-
-pub(super) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-
-/// Takes a real-time signal without a handler: SIGPROF and others belong to other profilers.
-pub(super) fn claim_signal(handler: Handler) -> Result<(), String> {
-    let signals = (libc::SIGRTMIN() + 4..libc::SIGRTMAX()).rev();
-    let free = signals.into_iter().find(|&signal| handler_of(signal) == Some(libc::SIG_DFL));
-    let signal = free.ok_or("every real-time signal has a handler already")?;
-    // SAFETY:
-    // - The action is a zeroed one with fields of this type.
-    // - The handler lasts: the library is not unloaded.
-    let result = unsafe {
-        let mut action: libc::sigaction = zeroed();
-        action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        libc::sigfillset(&mut action.sa_mask);
-        // Faults that the virtual machine handles: a walk through a stack may meet one.
-        for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
-            libc::sigdelset(&mut action.sa_mask, fault);
-        }
-        libc::sigaction(signal, &action, null_mut())
-    };
-    if result != 0 {
-        return Err(format!("signal {signal}: {}", std::io::Error::last_os_error()));
-    }
-    HANDLER.store(handler as *const () as usize, SeqCst);
-    SIGNAL.store(signal, SeqCst);
-    ignore_overflow();
-    Ok(())
-}
-
-/// Where no more signals may be pending (RLIMIT_SIGPENDING) the kernel sends SIGIO in the place of the signal of an event, and what that does of
-/// itself is to end the process. A handler, for what is ignored would be so in child processes, too.
-fn ignore_overflow() {
-    extern "C" fn nothing(_: c_int) {}
-    if handler_of(libc::SIGIO) != Some(libc::SIG_DFL) {
-        return;
-    }
-    // SAFETY:
-    // - The action is a zeroed one with fields of this type.
-    // - The handler lasts: the library is not unloaded.
-    unsafe {
-        let mut action: libc::sigaction = zeroed();
-        action.sa_sigaction = nothing as *const () as usize;
-        action.sa_flags = libc::SA_RESTART;
-        libc::sigaction(libc::SIGIO, &action, null_mut());
-    }
-}
-
-/// Whether somebody else has the signal, or had it when this was asked before. It is asked each second: who gives it back has lost us samples, too.
-pub(super) fn is_signal_taken() -> bool {
-    if handler_of(SIGNAL.load(SeqCst)) != Some(HANDLER.load(SeqCst)) {
-        WAS_TAKEN.store(true, SeqCst);
-    }
-    WAS_TAKEN.load(SeqCst)
-}
-
-fn handler_of(signal: c_int) -> Option<usize> {
-    // SAFETY: the action is written by the call that asks for it.
-    unsafe {
-        let mut action: libc::sigaction = zeroed();
-        (libc::sigaction(signal, null(), &mut action) == 0).then_some(action.sa_sigaction)
-    }
-}
 
 /// Finds out which source there is: `perf` or `timer`.
 pub(super) fn prepare() -> &'static str {
@@ -301,7 +229,7 @@ fn give_event(thread: i32, sampled: &'static Sampled, wanted: perf::Wanted) -> b
     let owner = FOwner { kind: F_OWNER_TID, id: thread };
     // SAFETY: the descriptor is open, and the arguments are those of these commands.
     let is_owned = unsafe {
-        libc::fcntl(descriptor, F_SETSIG, SIGNAL.load(SeqCst)) == 0
+        libc::fcntl(descriptor, F_SETSIG, signals::ours()) == 0
             && libc::fcntl(descriptor, F_SETOWN_EX, &owner) == 0
             && libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) == 0
     };
@@ -334,7 +262,7 @@ pub(super) fn set_period(ns: u64) {
 pub(super) fn start(thread: i32, sampled: &'static Sampled) {
     if !samples_cpu_time() {
         // Signals that it does not take would pile up.
-        if !blocks(thread, SIGNAL.load(SeqCst)) {
+        if !signals::are_blocked(thread, signals::ours()) {
             give_event(thread, sampled, wanted(event(), EVENT_USER_ONLY.load(SeqCst)));
         }
         return;
@@ -349,7 +277,7 @@ pub(super) fn start(thread: i32, sampled: &'static Sampled) {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_notify_thread_id = thread;
-        event.sigev_signo = SIGNAL.load(SeqCst);
+        event.sigev_signo = signals::ours();
         event.sigev_value = libc::sigval { sival_ptr: from_ref(sampled).cast_mut().cast() };
         let mut id: c_int = 0;
         if libc::syscall(libc::SYS_timer_create, clock_of(thread), &mut event, &mut id) != 0 {
@@ -360,14 +288,6 @@ pub(super) fn start(thread: i32, sampled: &'static Sampled) {
         // The first one anywhere within a period: threads that begin together are not met together.
         set_timer(id, 1 + (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) % period(), period());
     }
-}
-
-/// Whether a thread of this process blocks a signal.
-fn blocks(thread: i32, signal: c_int) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).unwrap_or_default();
-    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
-    let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    blocked.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// The thread that a signal is about, and how many periods it stands for. For the signal handler.
@@ -508,22 +428,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_thread_that_blocks_a_signal_is_known() {
-        let signal = libc::SIGRTMAX() - 1;
-        let thread = current_thread();
-        assert!(!blocks(thread, signal));
-        // SAFETY: the set is initialised, and this thread takes no such signal.
-        unsafe {
-            let mut set: libc::sigset_t = zeroed();
-            libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, signal);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
-        }
-        assert!(blocks(thread, signal));
-        // One that is gone.
-        assert!(blocks(i32::MAX, signal));
     }
 }

@@ -19,7 +19,7 @@ mod walk;
 
 pub(super) use walk::take;
 
-use super::{code, timers};
+use super::{code, signals, timers};
 use crate::jvmti::{Callbacks, Environment, Event, Jni, Jvmti, Object};
 use crate::recording::recorder::Recorder;
 use crate::talk::contained;
@@ -333,7 +333,7 @@ impl State {
                 self.of_threads.remove(&about.serial);
             }
         }
-        if looks && timers::is_signal_taken() {
+        if looks && signals::is_taken() {
             self.sums.iter().for_each(Sum::note_taken);
         }
     }
