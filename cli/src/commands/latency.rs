@@ -50,7 +50,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             writeln!(out, "calls from entry to exit, as measured: the cost of recording is included\n")?;
         }
         let rows = latency::rows(&found, options);
-        latency::write(out, &rows, &timeline, (&session.model, found.left_out), options)?;
+        latency::write(out, &rows, &timeline, (&session.model, &found), options)?;
         let Some((&(method, durations), slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
         let tree = |call| {
             let tree = CallTree::new(&timeline, &session.profiles, method, call);
@@ -76,7 +76,7 @@ fn found(opts: &Opts, session: &Session, timeline: &Timeline) -> Result<Latency>
     }
     let Some(kept) = kept else {
         let cure = "`instrument run --latency 'Shop#sell'` keeps the durations of methods in a tree";
-        let traced = traced.map_err(|error| anyhow::anyhow!("{error}; {cure}"))?;
+        let traced = traced.map_err(|error| usage(format!("{error}; {cure}")))?;
         return Ok(Latency::of(timeline, &session.profiles, &traced)?);
     };
     match traced {

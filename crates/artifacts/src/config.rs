@@ -6,6 +6,8 @@
 //! subclasses-of = ["com.acme.Service"]
 //! transform = ["method-events", "allocation"]
 //! values = ["jdbc"]
+//! remote = ["http"]
+//! propagate = true
 //! library-calls = "top-level"
 //! native = true
 //! large-methods = "wrap"
@@ -242,6 +244,7 @@ mod tests {
         assert_eq!(config.subclasses_of.unwrap(), ["com.acme.Service"]);
         assert_eq!(config.transform.unwrap(), [Transform::MethodEvents, Transform::Allocation]);
         assert_eq!(config.values.unwrap(), [Values::Jdbc]);
+        assert_eq!((config.remote.unwrap(), config.propagate), (vec![Remote::Http], Some(true)));
         assert_eq!(config.library_calls, Some(LibraryCalls::TopLevel));
         assert_eq!(config.native, Some(true));
         assert_eq!(config.large_methods, Some(LargeMethods::Wrap));

@@ -31,6 +31,7 @@ impl Latency {
     fn add_tree(&mut self, tree: &Tree, name: &dyn Fn(u32) -> String) {
         self.left_out += tree.durations_left_out;
         let mut names: HashMap<u32, String> = HashMap::new();
+        let past_limits = tree.past_limits();
         for (&number, durations) in &tree.durations {
             let Some(node) = tree.node(number) else { continue };
             let Some(id) = node.consumer.method() else { continue };
@@ -43,7 +44,10 @@ impl Latency {
             if callers(tree, node).any(&mut is_own) {
                 continue;
             }
-            let unknown = node.entries.saturating_sub(durations.count()).saturating_sub(node.open);
+            // Those past a limit are not placed under their callers: nobody knows which of them are calls within calls.
+            let is_placed = !past_limits.get(number as usize - 1).copied().unwrap_or_default();
+            let unknown = if is_placed { node.entries } else { 0 };
+            let unknown = unknown.saturating_sub(durations.count()).saturating_sub(node.open);
             self.methods.entry(own).or_default().merge(Durations {
                 returned: durations.returned.clone(),
                 failed: durations.failed.clone(),

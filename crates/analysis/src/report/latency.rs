@@ -45,7 +45,7 @@ pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Writes the rows. `model`: [`Latency::model`]; `left_out`: [`Latency::left_out`].
+/// Writes the rows of `latency`. `model`: what knows the names of the methods.
 ///
 /// # Errors
 /// The output failed.
@@ -53,7 +53,7 @@ pub fn write(
     out: &mut dyn Write,
     rows: &[Row<'_>],
     timeline: &Timeline,
-    (model, left_out): (&Arcflow, u64),
+    (model, latency): (&Arcflow, &Latency),
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let most = match (options.top, options.format) {
@@ -61,10 +61,10 @@ pub fn write(
         (None, Format::Text) => ROWS,
         (None, _) => usize::MAX,
     };
-    let printed = &rows[..most.min(rows.len())];
+    let (printed, left_out) = (&rows[..most.min(rows.len())], latency.left_out);
     match options.format {
         Format::Text => {
-            text(out, printed, rows.len(), &Labels::new(model, options), options)?;
+            text(out, (printed, rows.len()), latency, &Labels::new(model, options), options)?;
             if left_out > 0 {
                 writeln!(out, "without {left_out} calls whose durations found no room")?;
             }
@@ -77,14 +77,15 @@ pub fn write(
 
 fn text(
     out: &mut dyn Write,
-    rows: &[Row<'_>],
-    all: usize,
+    (rows, all): (&[Row<'_>], usize),
+    latency: &Latency,
     labels: &Labels,
     options: &Options<'_>,
 ) -> Result<(), Error> {
     if all == 0 {
         match options.select {
             Some(_) => writeln!(out, "of no such method the durations of calls are known")?,
+            None if latency.chosen => writeln!(out, "no call of a method that --latency names has ended")?,
             None => writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?,
         }
         return Ok(());
@@ -111,6 +112,8 @@ fn text(
     if open > 0 {
         writeln!(out, "without {open} calls that had not ended")?;
     }
+    // Those that found no room have a line of their own.
+    let unknown = unknown.saturating_sub(latency.left_out);
     if unknown > 0 {
         writeln!(out, "without {unknown} calls whose duration is not known")?;
     }

@@ -25,6 +25,9 @@ public class InstrumentExtension {
     private List<String> transform = new ArrayList<>();
     private List<String> values = new ArrayList<>();
     private List<String> root = new ArrayList<>();
+    private List<String> latency = new ArrayList<>();
+    private List<String> remote = new ArrayList<>();
+    private boolean propagate;
     private List<String> region = new ArrayList<>();
     private String libraryCalls;
     private boolean nativeMethods;
@@ -55,12 +58,19 @@ public class InstrumentExtension {
         add(arguments, "--exclude", exclude);
         add(arguments, "--subclasses-of", subclassesOf);
         add(arguments, "--root", root);
+        add(arguments, "--latency", latency);
         add(arguments, "--region", region);
         if (!transform.isEmpty()) {
             add(arguments, "--transform", String.join(",", transform));
         }
         if (!values.isEmpty()) {
             add(arguments, "--values", String.join(",", values));
+        }
+        if (!remote.isEmpty()) {
+            add(arguments, "--remote", String.join(",", remote));
+        }
+        if (propagate) {
+            arguments.add("--propagate");
         }
         add(arguments, "--library-calls", libraryCalls);
         if (nativeMethods) {
@@ -87,9 +97,10 @@ public class InstrumentExtension {
         include.forEach(pattern -> arguments.add("include=" + pattern));
         exclude.forEach(pattern -> arguments.add("exclude=" + pattern));
         root.forEach(pattern -> arguments.add("root=" + pattern));
+        latency.forEach(pattern -> arguments.add("latency=" + pattern));
         region.forEach(one -> arguments.add("region=" + one));
         List<String> inserted = new ArrayList<>(transform);
-        if (inserted.isEmpty() && !values.isEmpty() && region.isEmpty()) {
+        if (inserted.isEmpty() && !(values.isEmpty() && remote.isEmpty()) && region.isEmpty()) {
             // What the agent inserts if nobody says.
             inserted.add("method-events");
             inserted.add("thread-links");
@@ -99,8 +110,12 @@ public class InstrumentExtension {
         }
         // To the agent they are transforms.
         inserted.addAll(values);
+        remote.forEach(kind -> inserted.add("http".equals(kind) ? "remote-http" : kind));
         if (!inserted.isEmpty()) {
             arguments.add("transform=" + String.join(":", inserted));
+        }
+        if (propagate) {
+            arguments.add("propagate=on");
         }
         if (libraryCalls != null) {
             arguments.add("library-calls=" + libraryCalls);
@@ -212,6 +227,30 @@ public class InstrumentExtension {
 
     public void setRoot(List<String> root) {
         this.root = root;
+    }
+
+    public List<String> getLatency() {
+        return latency;
+    }
+
+    public void setLatency(List<String> latency) {
+        this.latency = latency;
+    }
+
+    public List<String> getRemote() {
+        return remote;
+    }
+
+    public void setRemote(List<String> remote) {
+        this.remote = remote;
+    }
+
+    public boolean isPropagate() {
+        return propagate;
+    }
+
+    public void setPropagate(boolean propagate) {
+        this.propagate = propagate;
     }
 
     public List<String> getRegion() {
