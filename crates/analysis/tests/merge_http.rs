@@ -75,6 +75,21 @@ fn requests_that_share_a_header_are_matched_by_method_and_path_alone() {
     );
 }
 
+/// A process that passes a header on as it came has served the request before it made one; one that asks itself has made it before.
+#[test]
+fn a_process_is_not_joined_with_itself_where_it_passes_a_header_on() {
+    let at = |call: RemoteCall, begin| RemoteCall { begin, end: begin + 10, ..call };
+    for (made, served, expected) in [(120, 100, None), (100, 120, Some((1, 2)))] {
+        let calls = vec![at(request(Made, 3, 1, 1), made), at(request(Served, 3, 1, 2), served)];
+        let (matching, pairs, _) = matched(&[process(calls).file()]);
+        assert_eq!(pairs, Vec::from_iter(expected), "{made} {served}");
+        if expected.is_none() {
+            assert_eq!(matching.made.fate(0), not(Reason::RepeatedKey));
+            assert_eq!(matching.served.fate(0), not(Reason::RepeatedKey));
+        }
+    }
+}
+
 #[test]
 fn every_other_request_has_its_reason_and_who_it_was_with() {
     let failed = |call: RemoteCall| {

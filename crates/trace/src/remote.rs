@@ -109,13 +109,6 @@ pub struct Http {
     pub status: u16,
 }
 
-impl Http {
-    /// The server has answered that the request failed.
-    pub fn is_error(&self) -> bool {
-        self.status >= 400
-    }
-}
-
 /// A remote call as one side saw it. Clocks are those of this process, 0 for what did not come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemoteCall {
@@ -193,6 +186,13 @@ impl Side {
 }
 
 impl RemoteCall {
+    /// The answer to a request says that it failed: of the server that it failed itself (5xx), for who asks also that the request was wrong (4xx), as
+    /// OpenTelemetry's conventions for HTTP spans have it.
+    pub fn has_error_status(&self) -> bool {
+        let least = if self.kind == RemoteCallKind::Served { 500 } else { 400 };
+        self.http.is_some_and(|http| http.status >= least)
+    }
+
     /// The number of its kind in the file.
     pub fn kind_number(&self) -> u32 {
         match (self.kind, self.http.is_some()) {

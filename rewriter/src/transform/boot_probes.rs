@@ -12,7 +12,7 @@
 
 use crate::assemble::{self, ACC_PUBLIC, ACC_SYNTHETIC, Method, OBJECT, Pool, words};
 use crate::class_file::{Tag, opcode};
-use crate::code::hooks::{BOOT_PROBES, Hook, JDK_IMAGE, OBJECT_EVENT};
+use crate::code::hooks::{BOOT_PROBES, HTTP_MARKERS, Hook, JDK_IMAGE, OBJECT_EVENT};
 
 /// The class file.
 pub fn class() -> Vec<u8> {
@@ -114,11 +114,13 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
         // Nobody reads what is counted so early.
         code.extend([opcode::ILOAD_1, opcode::NEWARRAY, T_LONG]);
     } else if leave == opcode::IRETURN {
-        // Nothing was opened.
-        code.push(opcode::ICONST_M1);
+        // Nothing was opened, and no request has a number.
+        code.push(if hook.owner() == HTTP_MARKERS { opcode::ICONST_0 } else { opcode::ICONST_M1 });
     } else if leave == opcode::ARETURN {
-        // A task is the last argument.
-        code.extend([opcode::ALOAD, loads(hook.descriptor()).1 - 1]);
+        // A task, or a request, is the last argument that is an object.
+        let loads = loads(hook.descriptor()).0;
+        let object = loads.chunks_exact(2).rfind(|load| load[0] == opcode::ALOAD);
+        code.extend(object.unwrap_or(&[opcode::ACONST_NULL]));
     }
     if keep && matches!(hook, Hook::EarlyObjectAlloc | Hook::ObjectAlloc | Hook::ArrayAlloc) {
         let [high, low] = pool.method(BOOT_PROBES, KEEP, OBJECT_EVENT).to_be_bytes();

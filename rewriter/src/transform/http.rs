@@ -1,6 +1,7 @@
 //! `remote-http`: requests by HTTP as remote calls, made and served.
 //!
-//! K, a local variable behind the method's own, is 0, or the number that the runtime has given a call that goes on.
+//! K, a local variable behind the method's own, is 0, or the number that the runtime has given a call that goes on. A method that is given an exchange
+//! has another one for that: it may make requests itself.
 //!
 //! | where | code |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | behind it | `httpAnswered` with the result, `httpLeft` where there is none; K = 0 |
 //! | in front of an exception handler that covers such a call | `httpFailed` with K; K = 0; only the exception table leads there |
 //! | a handler behind the code, for what nothing else handles there | `httpFailed` with K; `athrow` |
-//! | a method whose last parameter is an `HttpExchange` | as such a call: at the entry, in front of every return, and where an exception leaves it |
+//! | a method whose last parameter is an `HttpExchange` | as such a call, with the other variable: at the entry, in front of every return, and where an exception leaves it |
 //!
 //! A branch to the instruction behind a call does not pass through the end. Not reached: method references, calls by reflection.
 
@@ -98,7 +99,14 @@ impl Transform for Http {
         edits.need_stack(3);
         edits.least_stack = edits.least_stack.max(3);
         let mut covered: Vec<PcRange> = Vec::new();
-        for (pc, told) in site.calls_of(told) {
+        // No handler may cover code that has not called super(): the end of such a call may not be seen.
+        let initialized = if site.is_constructor { Some(site.flow()?.initialized.clone()) } else { None };
+        let is_told = |pc: u32| {
+            initialized
+                .as_ref()
+                .is_none_or(|ranges| ranges.iter().any(|&(start, end)| start <= pc && pc < end))
+        };
+        for (pc, told) in site.calls_of(told).into_iter().filter(|&(pc, _)| is_told(pc)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
             in_front(site, edits, pc, told.call, number)?;
@@ -113,18 +121,27 @@ impl Transform for Http {
             edits.sites.remote_calls += 1;
         }
         caught(site, edits, &covered, number)?;
-        if let Some(slot) = exchange(site) {
-            let given = Snippet::default().with_local(ALOAD, slot);
-            let entered = site.call(Hook::HttpExchange, given)?.with_local(ISTORE, number);
-            edits.insert(0, Place::AfterPrevious, entered);
-            let left = over(site, Snippet::default(), Hook::HttpLeft, number)?;
-            site.scan.returns.iter().for_each(|&pc| edits.insert(pc, Place::Before, left));
-            covered.clear();
-            cover(&site.scan.returns, 0, site.code.code.len() as u32, &mut covered);
-            edits.sites.remote_calls += 1;
+        uncaught(site, edits, covered, number)?;
+        match exchange(site) {
+            Some(slot) => served(site, edits, slot),
+            None => Ok(()),
         }
-        uncaught(site, edits, covered, number)
     }
+}
+
+/// A method that is given an exchange serves a request. Its handler is outside of those of its calls.
+fn served(site: &mut MethodSite<'_>, edits: &mut Edits, slot: u16) -> Result<(), Reason> {
+    let number = edits.keep(site.code.max_locals, Kept::Int)?.index;
+    edits.first.push(Snippet::default().with(&[ICONST_0]).with_local(ISTORE, number));
+    let given = Snippet::default().with_local(ALOAD, slot);
+    let entered = site.call(Hook::HttpExchange, given)?.with_local(ISTORE, number);
+    edits.insert(0, Place::AfterPrevious, entered);
+    let left = over(site, Snippet::default(), Hook::HttpLeft, number)?;
+    site.scan.returns.iter().for_each(|&pc| edits.insert(pc, Place::Before, left));
+    let mut covered: Vec<PcRange> = Vec::new();
+    cover(&site.scan.returns, 0, site.code.code.len() as u32, &mut covered);
+    edits.sites.remote_calls += 1;
+    uncaught(site, edits, covered, number)
 }
 
 /// What a call needs in front of it.
@@ -194,14 +211,9 @@ fn caught(
 fn uncaught(
     site: &mut MethodSite<'_>,
     edits: &mut Edits,
-    mut ranges: Vec<PcRange>,
+    ranges: Vec<PcRange>,
     number: u16,
 ) -> Result<(), Reason> {
-    if site.is_constructor {
-        // No handler may cover code that has not called super().
-        let initialized = &site.flow()?.initialized;
-        ranges.retain(|&(from, to)| initialized.iter().any(|&(start, end)| start <= from && to <= end));
-    }
     if ranges.is_empty() {
         return Ok(());
     }

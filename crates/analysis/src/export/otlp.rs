@@ -324,8 +324,15 @@ fn remote_method(service: &str, method: &str) -> Vec<Attribute> {
 /// The attributes of a request, which is called `GET /orders/?`.
 fn request(http: Http, name: &str) -> Vec<Attribute> {
     let mut attributes = Vec::new();
-    if let Some((method, route)) = name.split_once(' ') {
-        attributes.extend([text("http.request.method", method), text("http.route", route)]);
+    // As the recorder names them: `GET /orders/*`, `(other method) /dav`, and `GET (others)` where there were too many routes.
+    if let Some((method, route)) = name
+        .find(" /")
+        .map(|at| (&name[..at], Some(&name[at + 1..])))
+        .or_else(|| Some((name.strip_suffix(" (others)")?, None)))
+    {
+        let method = if method.starts_with('(') { "_OTHER" } else { method };
+        attributes.push(text("http.request.method", method));
+        attributes.extend(route.map(|route| text("http.route", route)));
     }
     if http.status != 0 {
         attributes.push(number("http.response.status_code", http.status));
@@ -340,7 +347,7 @@ fn status(call: &RemoteCall) -> Option<Status> {
         "no such object"
     } else if call.failed {
         "the call failed"
-    } else if call.http.is_some_and(|http| http.is_error()) {
+    } else if call.has_error_status() {
         "the server answered with an error"
     } else {
         return None;

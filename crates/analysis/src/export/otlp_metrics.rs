@@ -70,10 +70,12 @@ fn point(name: &str, histogram: &Histogram, error: Option<&str>, profile: &Profi
     for (bucket, count) in buckets {
         counts[(bucket - offset) as usize] = count.to_string();
     }
-    let start = profile.start_ms.saturating_mul(1_000_000);
+    let begin = profile.start_ms.saturating_mul(1_000_000);
+    // Since a reset, if there was one.
+    let start = begin.saturating_add(profile.window_clock.saturating_sub(profile.start_clock));
     let last = profile.threads.iter().map(|thread| thread.last_event).max().unwrap_or(0);
     let last = last.max(profile.beat_clock).max(profile.shutdown_clock);
-    let end = start.saturating_add(last.saturating_sub(profile.start_clock));
+    let end = begin.saturating_add(last.saturating_sub(profile.start_clock));
     let (least, most) = histogram.range().unwrap_or_default();
     json!({
         "attributes": attributes,

@@ -341,7 +341,7 @@ pub(crate) fn outcome(call: &RemoteCall) -> &'static str {
         "failed"
     } else if call.end == 0 {
         "open"
-    } else if call.http.is_some_and(|http| http.is_error()) {
+    } else if call.has_error_status() {
         "error status"
     } else {
         "returned"

@@ -4,7 +4,8 @@
 //! careless programs. So a key alone is not enough. Two records are of one request if
 //!
 //! 1. they have the same key and the same method and path;
-//! 2. no third record of either kind has these.
+//! 2. no third record of either kind has these;
+//! 3. they are of two processes, or the request was made before it was served: a process that passes a header on as it came serves first.
 //!
 //! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated otherwise.
 
@@ -21,6 +22,16 @@ struct Keyed {
     request: i64,
     is_served: bool,
     row: u32,
+    party: usize,
+    /// By the clock of its process.
+    begin: u64,
+}
+
+impl Keyed {
+    /// Whether this one, which was made, may be the other one, which was served.
+    fn may_be(&self, served: &Keyed) -> bool {
+        !self.is_served && served.is_served && (self.party != served.party || self.begin < served.begin)
+    }
 }
 
 /// The keys of all requests.
@@ -28,11 +39,11 @@ struct Keyed {
 pub(crate) struct Keys(Vec<Keyed>);
 
 impl Keys {
-    /// Notes a record that has a key.
-    pub(crate) fn add(&mut self, call: &RemoteCall, row: u32) {
+    /// Notes a record of a process that has a key.
+    pub(crate) fn add(&mut self, party: usize, call: &RemoteCall, row: u32) {
         let is_served = call.kind == RemoteCallKind::Served;
         if let Some(key) = call.http.and_then(|http| http.key) {
-            self.0.push(Keyed { key, request: call.hash, is_served, row });
+            self.0.push(Keyed { key, request: call.hash, is_served, row, party, begin: call.begin });
         }
     }
 
@@ -43,7 +54,7 @@ impl Keys {
             let mut left = Vec::new();
             for request in same.chunk_by(|a, b| a.request == b.request) {
                 match request {
-                    [made, served] if !made.is_served && served.is_served => {
+                    [made, served] if made.may_be(served) => {
                         matching.join(made.row, served.row, How::Header);
                     }
                     others => left.extend_from_slice(others),
@@ -52,7 +63,9 @@ impl Keys {
             let reason = match same {
                 // Whether its other side was recorded is another question.
                 [_] => continue,
-                [one, other] if one.is_served != other.is_served => Reason::Contradiction,
+                [one, other] if one.is_served != other.is_served && one.request != other.request => {
+                    Reason::Contradiction
+                }
                 _ => Reason::RepeatedKey,
             };
             for one in left {

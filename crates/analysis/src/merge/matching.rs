@@ -55,7 +55,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                 RemoteCallKind::Made => {
                     own.0 += u64::from(is_own);
                     are_own.push(is_own);
-                    requests.add(call, made.len() as u32);
+                    requests.add(number, call, made.len() as u32);
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
@@ -64,7 +64,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                 }
                 RemoteCallKind::Served => {
                     own.1 += u64::from(is_own);
-                    requests.add(call, served.len() as u32);
+                    requests.add(number, call, served.len() as u32);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,

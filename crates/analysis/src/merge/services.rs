@@ -120,8 +120,7 @@ impl Figures {
         *sum = sum.saturating_add(ns);
         *max = ns.max(*max);
         self.matched += u64::from(is_made && is_matched);
-        let has_failed =
-            call.threw || call.failed || call.no_such_object || call.http.is_some_and(|http| http.is_error());
+        let has_failed = call.threw || call.failed || call.no_such_object || call.has_error_status();
         self.failed += u64::from(has_failed && (is_made || !is_matched));
     }
 

@@ -32,7 +32,8 @@ public class ServletHop extends HttpServlet {
         String nonce = request.getQueryString();
         Hop.said("served", request.getMethod(), path, nonce, request.getHeader("traceparent"));
         if (path.startsWith("/next/") && Hop.next != null) {
-            response.setStatus(Hop.step(nonce));
+            Hop.step(nonce + "a");
+            response.setStatus(Hop.step(nonce + "b"));
         } else if (path.startsWith("/missing/")) {
             response.sendError(404);
         } else if (path.startsWith("/moved/")) {

@@ -30,6 +30,8 @@ final class Asked {
             return handle.asType(MethodType.genericMethodType(handle.type().parameterCount()));
         } catch (ReflectiveOperationException e) {
             return null;
+        } catch (LinkageError e) {
+            return null;
         }
     }
 

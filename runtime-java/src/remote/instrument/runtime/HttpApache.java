@@ -26,6 +26,7 @@ final class HttpApache extends HttpLibrary {
     private final MethodHandle first;
     private final MethodHandle value;
     private final MethodHandle set;
+    private final MethodHandle remove;
     private final MethodHandle scheme;
     private final MethodHandle host;
     private final MethodHandle port;
@@ -43,6 +44,7 @@ final class HttpApache extends HttpLibrary {
         first = Asked.method(type, "getFirstHeader", String.class);
         value = Asked.method(Class.forName(names[HEADER], false, loader), "getValue");
         set = Asked.method(type, "setHeader", String.class, is4 ? String.class : Object.class);
+        remove = Asked.method(type, "removeHeaders", String.class);
         scheme = Asked.method(hosts, "getSchemeName");
         host = Asked.method(hosts, "getHostName");
         port = Asked.method(hosts, "getPort");
@@ -68,7 +70,18 @@ final class HttpApache extends HttpLibrary {
     @Override
     Object with(Object request, String header) {
         Asked.ask(set, request, TraceParent.HEADER, header);
-        Object found = Asked.ask(value, Asked.ask(first, request, TraceParent.HEADER));
-        return header.equals(found) ? request : null;
+        return has(request, header) ? request : null;
+    }
+
+    /** The program may send the same object again, and by then with another header. */
+    @Override
+    void without(Object request, String header) {
+        if (has(request, header)) {
+            Asked.ask(remove, request, TraceParent.HEADER);
+        }
+    }
+
+    private boolean has(Object request, String header) {
+        return header.equals(Asked.ask(value, Asked.ask(first, request, TraceParent.HEADER)));
     }
 }

@@ -37,20 +37,25 @@ final class HttpCalls {
 
     /** A connection or address of the JDK is about to be opened, or read. */
     static int connected(RemoteCalls calls, Object connection, boolean writes) {
-        if (connection instanceof HttpURLConnection) {
+        boolean isAddress = connection instanceof URL;
+        // Whoever extends a class of the JDK has reasons of his own.
+        boolean isConnection = connection instanceof HttpURLConnection && connection.getClass().getClassLoader() == null;
+        if (isConnection) {
             Object known = HttpObjects.next(connection, writes);
             if (known == HttpObjects.DONE) {
                 return 0;
             }
             if (known != null) {
                 RemoteCall call = (RemoteCall) known;
+                if (call.http.recording != Recording.number) {
+                    return 0;
+                }
+                call.http.request = connection;
                 calls.take(call);
                 return call.http.token = calls.token();
             }
         }
-        boolean isAddress = connection instanceof URL;
-        // Whoever extends a class of the JDK has reasons of his own.
-        if (!isAddress && (!(connection instanceof HttpURLConnection) || connection.getClass().getClassLoader() != null) || calls.state.isPaused()) {
+        if (!isAddress && !isConnection || calls.state.isPaused()) {
             return 0;
         }
         URL url = isAddress ? (URL) connection : ((HttpURLConnection) connection).getURL();
@@ -107,6 +112,7 @@ final class HttpCalls {
             return request;
         }
         call.key(message.parent);
+        message.given = header;
         return other;
     }
 
@@ -156,7 +162,11 @@ final class HttpCalls {
         message.hash = HttpRoutes.hash(message.method, message.path);
         for (int below = at - 1; below >= 0 && kind == RemoteCall.HTTP_MADE; below--) {
             RemoteCall outer = calls.open[below];
-            if (outer.kind == kind && outer.http.hash == message.hash) {
+            if (outer.kind == RemoteCall.HTTP_SERVED) {
+                // What serves a request makes requests of its own.
+                break;
+            }
+            if (outer.kind == kind && outer.http.hash == message.hash && isSameHost(outer.http, message)) {
                 calls.remove(at);
                 return 0;
             }
@@ -178,6 +188,11 @@ final class HttpCalls {
         return message.token = calls.token();
     }
 
+    /** As far as both layers know it. */
+    private static boolean isSameHost(HttpMessage outer, HttpMessage inner) {
+        return outer.host == null || inner.host == null || outer.port == inner.port && outer.host.equalsIgnoreCase(inner.host);
+    }
+
     private static int host(String host) {
         return host == null || host.isEmpty() ? 0 : RemoteClients.number(host);
     }
@@ -191,6 +206,9 @@ final class HttpCalls {
         calls.fail(at + 1, now);
         RemoteCall call = calls.open[at];
         HttpMessage message = call.http;
+        if (message.given != null && message.library != null) {
+            message.library.without(message.request, message.given);
+        }
         if (exception == null && response instanceof CompletableFuture && call.kind == RemoteCall.HTTP_MADE) {
             calls.give(at);
             ((CompletableFuture<?>) response).whenComplete(new HttpAnswer(call));
@@ -200,7 +218,10 @@ final class HttpCalls {
             // Its response comes with another call.
             call.waits = false;
             calls.give(at);
-            HttpObjects.waits(message.request, call);
+            Object connection = message.request;
+            // Or it would keep itself.
+            message.request = null;
+            HttpObjects.waits(connection, call);
             return;
         }
         call.status(status != 0 ? status : status(call, response, exception));

@@ -16,6 +16,8 @@ final class HttpLibraries {
                 library = find(type);
             } catch (ClassNotFoundException e) {
                 // It is another library under the same name.
+            } catch (LinkageError e) {
+                // Something that it needs is not there.
             }
             return Copy.held(library, null);
         }

@@ -10,6 +10,9 @@ abstract class HttpLibrary {
         return null;
     }
 
+    /** Takes a header back that was set on the program's own request. */
+    void without(Object request, String header) {}
+
     /** The status that a response has; 0: unknown. */
     int status(Object response) {
         return 0;

@@ -88,18 +88,24 @@ public final class HttpMarkers {
         }
         StackReserve.frame();
         RemoteCalls calls = null;
+        int depth = 0;
+        boolean hasBegun = false;
         try {
             calls = RemoteCalls.enter(true);
             if (calls == null) {
                 return 0;
             }
+            depth = calls.depth;
             // What begins here is ended here.
             StackLevels.need(StackLevels.OF_FILE);
+            int number;
             switch (event) {
-                case MADE: return HttpCalls.made(calls, a, b);
-                case SERVED: return HttpCalls.served(calls, a, b);
-                default: return HttpCalls.connected(calls, a, event == CONNECTED);
+                case MADE: number = HttpCalls.made(calls, a, b); break;
+                case SERVED: number = HttpCalls.served(calls, a, b); break;
+                default: number = HttpCalls.connected(calls, a, event == CONNECTED);
             }
+            hasBegun = true;
+            return number;
         } catch (StackOverflowError e) {
             throw e;
         } catch (Throwable e) {
@@ -107,6 +113,10 @@ public final class HttpMarkers {
             return 0;
         } finally {
             if (calls != null) {
+                // What did not begin is nobody's to end.
+                while (!hasBegun && calls.depth > depth) {
+                    calls.remove(calls.depth - 1);
+                }
                 calls.state.mode = calls.mode;
             }
         }

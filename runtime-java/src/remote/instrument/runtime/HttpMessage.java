@@ -12,6 +12,8 @@ final class HttpMessage extends HttpSaid {
     final TraceParent parent = new TraceParent();
     boolean hasKey;
     int hash;
+    /** The header that it was given; null: none. */
+    String given;
     /** The recording that it is part of. */
     int recording;
 
@@ -24,5 +26,6 @@ final class HttpMessage extends HttpSaid {
         response = null;
         hasKey = false;
         hash = 0;
+        given = null;
     }
 }

@@ -33,7 +33,7 @@ final class HttpObjects {
         }
     }
 
-    /** The response of a request comes with another call of its connection. */
+    /** The response of a request, which does not refer to the connection any more, comes with another call of that. */
     static void waits(Object connection, RemoteCall call) {
         synchronized (CONNECTIONS) {
             CONNECTIONS.put(connection, call);

@@ -16,11 +16,11 @@ final class HttpRoutes {
     private final int number;
     private final int recording;
 
-    private HttpRoutes(int method, String path, int number) {
+    private HttpRoutes(int method, String path, int number, int recording) {
         this.method = method;
         this.path = path;
         this.number = number;
-        this.recording = Recording.number;
+        this.recording = recording;
     }
 
     /** Another recording begins: it has other numbers. */
@@ -37,6 +37,8 @@ final class HttpRoutes {
         if (known != null && known.method == method && known.recording == Recording.number && known.path.equals(path)) {
             return known.number;
         }
+        // Before the name gets its number: another recording may begin meanwhile.
+        int recording = Recording.number;
         String name = HttpMethods.name(method) + ' ' + PathText.ofAddress(path, "", 0);
         boolean isOne;
         synchronized (NAMES) {
@@ -44,7 +46,7 @@ final class HttpRoutes {
         }
         int number = ClassNames.text(isOne ? name : HttpMethods.name(method) + " (others)");
         if (path.length() <= LONGEST_KEPT) {
-            CACHE[at] = new HttpRoutes(method, path, number);
+            CACHE[at] = new HttpRoutes(method, path, number, recording);
         }
         return number;
     }

@@ -3,7 +3,7 @@ package instrument.runtime;
 /** What a request says. An object is used for one request after the other. */
 class HttpSaid {
     String method;
-    /** As it is sent, without a query; not empty. */
+    /** As it is sent, without a query and a fragment; not empty. */
     String path;
     /** Its other side; null: unknown. */
     String host;
@@ -24,7 +24,9 @@ class HttpSaid {
         int scheme = text.startsWith("/") ? -1 : text.indexOf("://");
         int from = scheme < 0 ? 0 : text.indexOf('/', scheme + 3);
         int query = text.indexOf('?');
+        int fragment = text.indexOf('#');
         int end = query < 0 ? text.length() : query;
+        end = fragment < 0 ? end : Math.min(end, fragment);
         path = from < 0 || from >= end ? "/" : text.substring(from, end);
     }
 
