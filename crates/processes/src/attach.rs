@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 const STOPPED: Duration = Duration::from_secs(2);
 /// The longest time that a virtual machine may take to begin to listen, and one that starts to catch SIGQUIT.
 const TO_LISTEN: Duration = Duration::from_secs(20);
+/// How long somebody else who attaches at the same time is waited for; behind that his file was left.
+const OTHERS: Duration = Duration::from_secs(2);
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 const SIGQUIT: i32 = 3;
@@ -186,12 +188,18 @@ fn connect(process: &Process, end: Instant) -> Result<UnixStream> {
         wait_on(process, start, end)?;
         sleep(PAUSE);
     }
-    let _wish = Wish::new(process)?;
+    let mut wish = Wish::new(process)?;
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw).context("no process id")?;
-    kill_process(pid, Signal::QUIT).map_err(|error| broken(process, &error.into()))?;
+    let (made, mut is_signalled) = (Instant::now(), false);
     loop {
+        // Also before the signal: to a virtual machine that listens, for somebody else, it is the request of a thread dump.
         if let Some(stream) = try_connect(process, &folder)? {
             return Ok(stream);
+        }
+        wish.is_ours |= made.elapsed() > OTHERS;
+        if wish.is_ours && !is_signalled {
+            kill_process(pid, Signal::QUIT).map_err(|error| broken(process, &error.into()))?;
+            is_signalled = true;
         }
         wait_on(process, start, end)?;
         sleep(PAUSE);
@@ -231,6 +239,8 @@ struct Wish<'a> {
     process: &'a Process,
     folder: Folder,
     name: String,
+    /// Nobody else had made it, who sends the signal then.
+    is_ours: bool,
 }
 
 impl<'a> Wish<'a> {
@@ -242,11 +252,11 @@ impl<'a> Wish<'a> {
             let made = folder.and_then(|folder| {
                 let Some(folder) = folder else { return Ok(None) };
                 // The virtual machine takes no file of another user.
-                with_rights_of(process, || Wish::make(&folder, &name))?;
-                Ok(Some(folder))
+                let is_ours = with_rights_of(process, || Wish::make(&folder, &name))?;
+                Ok(Some((folder, is_ours)))
             });
             match made {
-                Ok(Some(folder)) => return Ok(Wish { process, folder, name }),
+                Ok(Some((folder, is_ours))) => return Ok(Wish { process, folder, name, is_ours }),
                 Ok(None) => {}
                 Err(error) => reasons.push(format!("{error:#}")),
             }
@@ -258,11 +268,13 @@ impl<'a> Wish<'a> {
         )
     }
 
-    fn make(folder: &Folder, name: &str) -> Result<()> {
+    /// False: it was there.
+    fn make(folder: &Folder, name: &str) -> Result<bool> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         match openat(folder, name, flags, Mode::from_raw_mode(0o660)) {
+            Ok(_) => Ok(true),
             // Somebody else is about to attach, or was.
-            Ok(_) | Err(Errno::EXIST) => Ok(()),
+            Err(Errno::EXIST) => Ok(false),
             Err(error) => Err(error).with_context(|| folder.inside().display().to_string()),
         }
     }
@@ -270,6 +282,9 @@ impl<'a> Wish<'a> {
 
 impl Drop for Wish<'_> {
     fn drop(&mut self) {
+        if !self.is_ours {
+            return;
+        }
         let _ = with_rights_of(self.process, || Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?));
     }
 }
