@@ -218,14 +218,21 @@ impl Histogram {
     }
 }
 
+impl FromIterator<u64> for Histogram {
+    /// Of durations in ns.
+    fn from_iter<T: IntoIterator<Item = u64>>(durations: T) -> Histogram {
+        let mut histogram = Histogram::default();
+        durations.into_iter().for_each(|ns| histogram.add(ns));
+        histogram
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(durations: impl IntoIterator<Item = u64>) -> Histogram {
-        let mut histogram = Histogram::default();
-        durations.into_iter().for_each(|ns| histogram.add(ns));
-        histogram
+        durations.into_iter().collect()
     }
 
     #[test]

@@ -53,9 +53,9 @@ fn exchange(site: &MethodSite<'_>) -> Option<u16> {
     Some(slots)
 }
 
-/// A call that is told of.
+/// A call that is recorded.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct Recorded {
     call: HttpCall,
     left: Left,
 }
@@ -68,7 +68,7 @@ enum Left {
     Object,
 }
 
-fn told(method: &MemberRef<'_>) -> Option<Told> {
+fn recorded(method: &MemberRef<'_>) -> Option<Recorded> {
     let (call, _) = calls::call_of(method)?;
     let left = match method.descriptor.rsplit(|&byte| byte == b')').next()? {
         b"V" => Left::None,
@@ -76,12 +76,13 @@ fn told(method: &MemberRef<'_>) -> Option<Told> {
         [b'L' | b'[', ..] => Left::Object,
         _ => return None,
     };
-    Some(Told { call, left })
+    Some(Recorded { call, left })
 }
 
 impl Transform for Http {
     fn concerns(&self, site: &MethodSite<'_>) -> bool {
-        site.request.transforms.remote_http && (exchange(site).is_some() || !site.calls_of(told).is_empty())
+        site.request.transforms.remote_http
+            && (exchange(site).is_some() || !site.calls_of(recorded).is_empty())
     }
 
     fn looks_for_calls(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
@@ -89,7 +90,7 @@ impl Transform for Http {
     }
 
     fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
-        told(method)?;
+        recorded(method)?;
         calls::call_of(method).map(|(_, by)| by)
     }
 
@@ -101,16 +102,16 @@ impl Transform for Http {
         let mut covered: Vec<PcRange> = Vec::new();
         // No handler may cover code that has not called super(): the end of such a call may not be seen.
         let initialized = if site.is_constructor { Some(site.flow()?.initialized.clone()) } else { None };
-        let is_told = |pc: u32| {
+        let is_covered = |pc: u32| {
             initialized
                 .as_ref()
                 .is_none_or(|ranges| ranges.iter().any(|&(start, end)| start <= pc && pc < end))
         };
-        for (pc, told) in site.calls_of(told).into_iter().filter(|&(pc, _)| is_told(pc)) {
+        for (pc, recorded) in site.calls_of(recorded).into_iter().filter(|&(pc, _)| is_covered(pc)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
-            in_front(site, edits, pc, told.call, number)?;
-            let (load, hook): (&[u8], _) = match told.left {
+            in_front(site, edits, pc, recorded.call, number)?;
+            let (load, hook): (&[u8], _) = match recorded.left {
                 Left::None => (&[], Hook::HttpLeft),
                 Left::Int => (&[DUP], Hook::HttpStatus),
                 Left::Object => (&[DUP], Hook::HttpAnswered),

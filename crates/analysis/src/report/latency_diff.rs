@@ -57,15 +57,10 @@ fn cells(was: &Histogram, is: &Histogram, q: f64) -> [String; 3] {
 mod tests {
     use super::*;
 
-    fn of(durations: impl IntoIterator<Item = u64>) -> Histogram {
-        let mut histogram = Histogram::default();
-        durations.into_iter().for_each(|ns| histogram.add(ns));
-        histogram
-    }
-
     #[test]
     fn a_change_is_what_chance_does_not_explain() {
-        let spread = |n: u64, by: u64| of((0..n).map(|i| 100_000 + (i * 7919 % n) * by / n));
+        let spread =
+            |n: u64, by: u64| -> Histogram { (0..n).map(|i| 100_000 + (i * 7919 % n) * by / n).collect() };
         let (was, same, slower) = (spread(5000, 50_000), spread(4000, 50_000), spread(5000, 80_000));
         assert_eq!(cells(&was, &same, 0.5)[2], "-");
         assert_eq!(cells(&was, &same, 0.99)[2], "-");
@@ -73,6 +68,6 @@ mod tests {
         let percent: f64 = change.trim_end_matches(" %").parse().unwrap();
         // 150 us became 180 us, within a bucket of each.
         assert!((percent - 20.0).abs() < 2.0, "{change}");
-        assert_eq!(cells(&of([5]), &was, 0.99), ["-", "150.0 us", "-"].map(str::to_owned));
+        assert_eq!(cells(&Histogram::from_iter([5]), &was, 0.99), ["-", "150.0 us", "-"].map(str::to_owned));
     }
 }

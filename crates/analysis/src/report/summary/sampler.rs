@@ -187,7 +187,7 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
             None => format!("{} of CPU time", quantity(sampler.without_ns.unwrap_or_default() as f64, "ns")),
             Some(event) => format!("{} {event}", grouped(sampler.without_events.unwrap_or_default())),
         };
-        let text = format!("threads that no sample met: {}, with {had}", sampler.threads_without);
+        let text = format!("threads without a sample: {}, which had {had}", sampler.threads_without);
         fact(out, "", &text)?;
     }
     if sampler.threads_untimed > 0 {

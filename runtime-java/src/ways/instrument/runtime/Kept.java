@@ -19,13 +19,16 @@ final class Kept {
         return id >= 0 && id < known.length ? known[id] : 0;
     }
 
-    /** From now on durations of this method are kept. Others look at the old array without a lock. */
+    /** From now on durations of this method are kept. Others look at the array without a lock. */
     static synchronized void add(int id, long threshold) {
         long[] known = thresholds;
-        long[] more = Arrays.copyOf(known, id < known.length ? known.length : Math.max(2 * known.length, id + 1));
+        if (id >= known.length) {
+            known = Arrays.copyOf(known, Math.max(2 * known.length, id + 1));
+        }
         // Of two patterns that match the smaller threshold tells more.
-        more[id] = more[id] == 0 ? threshold : Math.min(more[id], threshold);
-        thresholds = more;
+        known[id] = known[id] == 0 ? threshold : Math.min(known[id], threshold);
+        // Also where it is the same array: others see what was written before.
+        thresholds = known;
     }
 
     /** Another recording begins. */
