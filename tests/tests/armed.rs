@@ -117,7 +117,7 @@ fn a_pause_ends_with_its_recording() -> Result<()> {
     let mut program = start(&jre::newest()?, "armed", &[], 3)?;
     for file in ["paused.iprof", "next.iprof"] {
         program.attached(&["-o", file])?;
-        program.run("call 20000000")?;
+        program.run("call 3000000")?;
         ctl(&program, &["pause"])?;
         program.stop()?;
     }

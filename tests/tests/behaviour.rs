@@ -200,6 +200,7 @@ fn clojure_runs_forms() -> Result<()> {
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: the same compiler compiles what `clojure_runs_forms` runs"]
 fn clojure_compiles_ahead_of_time() -> Result<()> {
     let trial = clojure()?;
     for side in ["before", "after"] {
@@ -325,6 +326,7 @@ fn ecj_compiles_the_same_classes() -> Result<()> {
 }
 
 #[test]
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: the compiler of Eclipse compiles the same sources"]
 fn javac_compiles_the_same_classes() -> Result<()> {
     let modules = Corpus::open()?.jdk_modules(Jdk::default_kit()?)?;
     let compiler = modules.iter().find(|jar| jar.ends_with("jdk.compiler.jar")).context("no jdk.compiler")?;

@@ -54,7 +54,7 @@ fn wait_for_pauses(program: &Program, pauses: u64) -> Result<()> {
 
 #[test]
 fn recording_is_on_for_its_part_of_the_time_and_reports_say_so() -> Result<()> {
-    for jre in jre::ends()? {
+    for jre in jre::turn(jre::ends()?) {
         let mut program = Program::start(&jre, &[], &["Attached", "2"], None)?;
         for record in ["tree", "counts", "trace"] {
             let case = format!("Java {}, {record}", jre.version);

@@ -148,7 +148,9 @@ fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Resu
     // Kotlin's classes need its library, which is not on the class path here.
     let run = ["--jvm", &home, "--case", "javac", "--case", "ecj"];
     let mut blessed = cases.says("bless", &run, 0, &["blessed javac: 4 files", "blessed ecj: 3 files"])?;
-    blessed += &cases.says("bless", &[], 0, &["ok javac", "ok ecj"])?;
+    if Corpus::full() {
+        blessed += &cases.says("bless", &[], 0, &["ok javac", "ok ecj"])?;
+    }
     ensure!(names.iter().all(|name| blessed.contains(&format!("blessed {name}: "))), "{blessed}");
     ensure!(fs::read_to_string(cases.path().join("ecj/stdout"))? == "round\ntimeout value is negative\n");
     cases.says("check", &run, 0, &["ok javac", "ok ecj"])?;

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
+use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::rmi::{
@@ -216,7 +217,7 @@ fn a_launcher_agent_records_both_sides_of_every_call() -> Result<()> {
 #[test]
 fn a_rewritten_jdk_records_both_sides_of_every_call() -> Result<()> {
     chain(Way::Image)?;
-    storm(Way::Image)
+    if Corpus::full() { storm(Way::Image) } else { Ok(()) }
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::spring::{self, Ended};
 use instrument_tests::subject::{self, entries_of};
@@ -80,15 +79,14 @@ fn cases() -> Result<Vec<(Jre, bool)>> {
 
 #[test]
 fn every_request_is_counted_and_the_first_screen_shows_where_time_went() -> Result<()> {
-    check(&cases()?[0])
+    check(cases()?.last().context("no virtual machine")?)
 }
 
 #[test]
-fn so_it_is_on_the_newest_virtual_machine_and_with_virtual_threads() -> Result<()> {
+#[ignore = "INSTRUMENT_CORPUS_FULL=1 ./x test runs it: a service is started for each machine, without and with virtual threads"]
+fn so_it_is_on_every_virtual_machine_and_without_virtual_threads() -> Result<()> {
     let cases = cases()?;
-    // That needs a minute for each; behind the first one a usual run takes the last.
-    let first = if Corpus::full() { 1 } else { cases.len() - 1 };
-    cases[first..].iter().try_for_each(check)
+    cases[..cases.len() - 1].iter().try_for_each(check)
 }
 
 fn check((jre, is_virtual): &(Jre, bool)) -> Result<()> {

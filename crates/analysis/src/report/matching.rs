@@ -140,29 +140,7 @@ fn text(
             Reason::NoKey.word()
         )?;
     }
-    if !stages.is_empty() {
-        let headers =
-            ["client", "server", "difference", "marshal", "network", "unmarshal", "service", "return"];
-        let mut table =
-            Aligned::new(headers.map(str::to_owned).into(), "times of whole calls, each on its own clock");
-        for (&(client, server), of) in stages {
-            let time = |ns: u64| quantity(ns as f64, "ns");
-            let difference = quantity(of.client as f64 - of.server as f64, "ns");
-            let cells = [
-                time(of.client),
-                time(of.server),
-                difference,
-                time(of.marshalling),
-                quantity(of.network as f64, "ns"),
-                time(of.unmarshalling),
-                time(of.service),
-                time(of.returning),
-            ];
-            table.row(cells.into(), &format!("{} -> {}", names[client], names[server]));
-        }
-        writeln!(out)?;
-        table.print(out, None)?;
-    }
+    stage_table(out, names, stages)?;
     clocks(out, names, offsets)?;
     if numbers.misplaced > 0 {
         writeln!(out, "{} matched calls have different places on their connections", numbers.misplaced)?;
@@ -170,6 +148,34 @@ fn text(
     if numbers.unknown > 0 {
         writeln!(out, "{} calls of unknown kinds", numbers.unknown)?;
     }
+    Ok(())
+}
+
+/// What a call's parts took, for each pair of processes.
+fn stage_table(out: &mut dyn Write, names: &[String], stages: &AllStages) -> Result<(), Error> {
+    if stages.is_empty() {
+        return Ok(());
+    }
+    let headers = ["client", "server", "difference", "marshal", "network", "unmarshal", "service", "return"];
+    let mut table =
+        Aligned::new(headers.map(str::to_owned).into(), "times of whole calls, each on its own clock");
+    for (&(client, server), of) in stages {
+        let time = |ns: u64| quantity(ns as f64, "ns");
+        let difference = quantity(of.client as f64 - of.server as f64, "ns");
+        let cells = [
+            time(of.client),
+            time(of.server),
+            difference,
+            time(of.marshalling),
+            quantity(of.network as f64, "ns"),
+            time(of.unmarshalling),
+            time(of.service),
+            time(of.returning),
+        ];
+        table.row(cells.into(), &format!("{} -> {}", names[client], names[server]));
+    }
+    writeln!(out)?;
+    table.print(out, None)?;
     Ok(())
 }
 
