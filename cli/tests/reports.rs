@@ -370,6 +370,23 @@ fn calls_past_the_limit_of_contexts_are_said_first() {
     assert!(screen.contains(&format!("\nWRONG       {said}")), "{screen}");
 }
 
+#[test]
+fn recursion_without_contexts_of_its_own_is_said() {
+    let dir = Dir::new();
+    let mut recorded = Script::new(1000).call(1, |s| s.call(2, |s| s.wait(100))).record();
+    recorded.tree.recursive = 4321;
+    let mut writer = Writer::new();
+    writer.recorded("main", &ThreadFacts::default(), &recorded);
+    writer.property("record", "tree").property("limit.contexts", 2).clocks(0, 5000);
+    dir.write("a.iprof", writer.finish());
+    let said = dir.line("report a.iprof").expect(0).stderr;
+    assert!(
+        said.contains("thread main: recursion got no contexts 4,321 times, to leave room for others:"),
+        "{said}"
+    );
+    assert!(said.contains("the limit is 2 contexts;"), "{said}");
+}
+
 /// One count of the tree is changed: its context is named.
 #[test]
 fn counts_that_do_not_balance_are_exit_code_1() {
