@@ -207,7 +207,7 @@
 //! the context that its method would have under the topmost frame.
 //!
 //! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
-//! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
+//! caller is the one *deeper* node, which itself has no counts and no caller. They have no times, but samples; times are part of the last
 //! context above the limit. What such a call calls is deeper, too.
 //!
 //! When nine tenths of the contexts are there, what would be a new one is counted as if recursion had none: in the context of the nearest caller of the same method, and else below the

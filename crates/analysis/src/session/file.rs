@@ -254,7 +254,8 @@ impl ProfileFile {
     /// What was called past a limit of depth or of contexts, a sentence for each thread: such calls are counted by method only.
     pub(crate) fn past_limits(&self) -> Vec<String> {
         let of = |thread: &Thread| {
-            let nodes = &thread.tree.as_ref()?.nodes;
+            let tree = thread.tree.as_ref()?;
+            let nodes = &tree.nodes;
             let deeper = nodes.iter().position(|node| node.consumer == TreeConsumer::Deeper)?;
             let below = nodes.iter().filter(|node| node.parent as usize == deeper + 1);
             let (methods, calls) =
@@ -265,9 +266,13 @@ impl ProfileFile {
                 true => (contexts, "contexts", "contexts"),
                 false => (self.limit("limit.depth", 2_000), "open calls", "depth"),
             };
+            let time = match tree.has_samples {
+                true => "with their time below (deeper)",
+                false => "and their time is that of the calls that led to them",
+            };
             Some(format!(
-                "thread {}: {} calls of {} were made past the limit of {} {what}: they are counted by method only, and their time is that of the \
-                 calls that led to them; -Dinstrument.{option}=N moves the limit, --include records less",
+                "thread {}: {} calls of {} were made past the limit of {} {what}: they are counted by method only, {time}; -Dinstrument.{option}=N \
+                 moves the limit, --include records less",
                 thread.name,
                 grouped(calls),
                 plural(methods, "method"),
