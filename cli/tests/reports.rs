@@ -367,7 +367,35 @@ fn calls_past_the_limit_of_contexts_are_said_first() {
         assert!(run.stderr.contains(said), "{command}: {}", run.stderr);
     }
     let screen = dir.line("report a.iprof").expect(0).stdout.replace("\n            ", " ");
-    assert!(screen.contains(&format!("\nWRONG       {said}")), "{screen}");
+    assert!(
+        screen.contains(&format!("\nWRONG       {said}, and their time is that of the calls")),
+        "{screen}"
+    );
+    let mut recorded = script.record_limited(100, 2);
+    recorded.tree.has_samples = true;
+    let mut writer = Writer::new();
+    writer.recorded("main", &ThreadFacts::default(), &recorded);
+    writer.property("record", "tree").property("limit.contexts", 2).clocks(0, 5000);
+    dir.write("b.iprof", writer.finish());
+    let sampled = dir.line("report b.iprof").expect(0).stderr;
+    assert!(sampled.contains(&format!("{said}, with their time below (deeper);")), "{sampled}");
+}
+
+#[test]
+fn recursion_without_contexts_of_its_own_is_said() {
+    let dir = Dir::new();
+    let mut recorded = Script::new(1000).call(1, |s| s.call(2, |s| s.wait(100))).record();
+    recorded.tree.recursive = 4321;
+    let mut writer = Writer::new();
+    writer.recorded("main", &ThreadFacts::default(), &recorded);
+    writer.property("record", "tree").property("limit.contexts", 2).clocks(0, 5000);
+    dir.write("a.iprof", writer.finish());
+    let said = dir.line("report a.iprof").expect(0).stderr;
+    assert!(
+        said.contains("thread main: recursion got no contexts 4,321 times, to leave room for others:"),
+        "{said}"
+    );
+    assert!(said.contains("the limit is 2 contexts;"), "{said}");
 }
 
 /// One count of the tree is changed: its context is named.

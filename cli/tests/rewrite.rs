@@ -438,6 +438,25 @@ fn a_launcher_agent_and_a_patch_need_a_jdk_and_say_what_is_none() {
 }
 
 #[test]
+fn files_that_are_bound_to_the_bytes_of_a_jar_are_named() {
+    let dir = Dir::new();
+    let class = fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../rewriter/tests/wrappers/module-info.hashed.class"),
+    );
+    dir.jar("b.jar", &[("module-info.class", &class.unwrap())]);
+    for name in ["b.jar.sha1", "b.jar.asc", "b.jar.txt", "b.jsa", "x.aot"] {
+        dir.write(name, "of the first bytes");
+    }
+    let archives = ["b.jsa: if it holds classes", "x.aot: if it holds classes"];
+    let beside = dir.line("b.jar").says(0, &archives);
+    assert!(!beside.stderr.contains("other bytes"), "{}", beside.stderr);
+    let replaced = dir.line("b.jar --in-place");
+    let replaced =
+        replaced.says(0, &["b.jar.sha1: it was made of other bytes", "b.jar.asc: it was", archives[0]]);
+    assert!(!replaced.stderr.contains("txt"), "{}", replaced.stderr);
+}
+
+#[test]
 fn hashes_of_modules_are_like_signatures() {
     let dir = Dir::new();
     let descriptor = |name: &str| {

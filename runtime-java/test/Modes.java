@@ -143,6 +143,36 @@ public class Modes {
         ProfilerRuntime.methodExit(1);
     }
 
+    /** Two methods that call themselves and each other in every order, so deep; then what is new. As the only thread, or as one that ends. */
+    static void recursive(String[] args) throws Exception {
+        Runnable task = () -> {
+            ProfilerRuntime.methodEntry(1);
+            everyOrder(Integer.parseInt(args[1]));
+            for (int i = 0; i < 1000; i++) {
+                ProfilerRuntime.methodEntry(20);
+                leaf(21);
+                ProfilerRuntime.methodExit(20);
+            }
+            ProfilerRuntime.methodExit(1);
+        };
+        if (args.length > 2) {
+            Thread thread = new Thread(task);
+            thread.start();
+            thread.join();
+        } else {
+            task.run();
+        }
+    }
+
+    private static void everyOrder(int depth) {
+        for (int id = 10; depth > 0 && id < 12; id++) {
+            ProfilerRuntime.methodEntry(id);
+            leaf(12);
+            everyOrder(depth - 1);
+            ProfilerRuntime.methodExit(id);
+        }
+    }
+
     /** 1 makes a link; another thread runs 2 and 3 on its behalf, and 3 is left by nobody. */
     static void links() throws Exception {
         ProfilerRuntime.methodEntry(1);
@@ -212,6 +242,7 @@ public class Modes {
             case "ids": ids(); break;
             case "beats": beats(); break;
             case "wide": wide(Integer.parseInt(args[1])); break;
+            case "recursive": recursive(args); break;
             case "around": around(Integer.parseInt(args[1])); break;
             case "threads": threads(Integer.parseInt(args[1])); break;
             default: throw new IllegalArgumentException(args[0]);

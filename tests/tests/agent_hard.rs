@@ -98,6 +98,42 @@ fn classes_that_only_an_unverified_program_takes_run_as_before() -> Result<()> {
     Ok(())
 }
 
+/// What a program overrides is called as often with everything recorded as without: the recorder calls no method of the program's objects.
+#[test]
+fn what_a_program_overrides_is_not_called_by_the_recorder() -> Result<()> {
+    const TRANSFORMS: &str =
+        "record=trace,transform=method-events:allocation:thread-links:hand-over:files:http:jdbc:waits";
+    let folder = tempfile::tempdir()?;
+    agent::compile(&["Overridden.java"], 8, folder.path())?;
+    let services = folder.path().join("META-INF/services");
+    fs::create_dir_all(&services)?;
+    fs::write(services.join("java.nio.charset.spi.CharsetProvider"), "Overridden$Charsets\n")?;
+    let path = folder.path().display().to_string();
+    for jre in jre::all()? {
+        for options in ["heap=objects,owners=all,threads=on", TRANSFORMS, "record=samples"] {
+            let outcome = unchanged(&jre, options, &["-cp", &path, "Overridden"])?;
+            assert!(outcome.stdout.contains("PROPERTIES 0\n"), "{}", outcome.stdout);
+            assert!(outcome.stdout.contains("HASH_CODE 1\n"), "{}", outcome.stdout);
+            assert_eq!(outcome.profiles(), 1);
+        }
+    }
+    let rewritten = tempfile::tempdir()?;
+    let transforms = "method-events,allocation,thread-links,hand-over,files";
+    let mut rewrite = subject::call()?;
+    rewrite
+        .arg(folder.path())
+        .args(["--transform", transforms, "-o"])
+        .arg(rewritten.path().join("x"))
+        .run_quietly()?;
+    let rewritten = rewritten.path().join("x").display().to_string();
+    let [jre, ..] = &jre::ends()?[..] else { unreachable!("there is one") };
+    let outputs =
+        [path, rewritten].map(|path| run(jre, &["-cp", &path, "Overridden"]).map(|outcome| outcome.stdout));
+    let [bare, recorded] = outputs;
+    assert_eq!(recorded?, bare?);
+    Ok(())
+}
+
 #[test]
 fn bad_ends_are_the_same() -> Result<()> {
     let path = class_path();

@@ -130,6 +130,35 @@ fn past_the_limit_of_contexts_those_that_have_room_keep_all_their_calls() {
     });
 }
 
+/// From nine tenths of the contexts on recursion gets none, so that what comes then and is new has its own; counts are exact all the same. Where times are
+/// samples, what is called within it is counted where it began.
+#[test]
+fn recursion_leaves_room_for_what_is_new() {
+    for_each_tree(|jvm| {
+        for timing in ["samples", "auto"] {
+            for ends in [&["recursive", "10"][..], &["recursive", "10", "ends"]] {
+                let flags = [&format!("-Dinstrument.timing={timing}"), "-Dinstrument.contexts=500"];
+                let profile = run(jvm, ends).jvm_args(&flags).ok().profile();
+                let contexts = contexts(&profile);
+                let calls = [(1, 1), (10, 1023), (11, 1023), (12, 2046), (20, 1000), (21, 1000)];
+                assert_eq!(entries(&profile), BTreeMap::from(calls), "{timing}");
+                assert_eq!(contexts[&vec![1, 20]].entries, 1000, "{timing}");
+                assert_eq!(contexts[&vec![1, 20, 21]].entries, 1000, "{timing}");
+                let deeper = contexts.iter().filter(|(path, _)| path[0] == 999);
+                let deeper: u64 = deeper.map(|(_, node)| node.entries).sum();
+                let recursive = profile.threads[0].tree.as_ref().unwrap().recursive;
+                if timing == "samples" {
+                    assert_eq!(deeper, 0);
+                    assert!(recursive > 500, "{recursive}");
+                } else {
+                    assert!(deeper > 1000 && recursive == 0, "{deeper}, {recursive}");
+                }
+                assert!((450..470).contains(&contexts.len()), "{}", contexts.len());
+            }
+        }
+    });
+}
+
 /// A context is 128 bytes, and there are no copies: room for more, names and blocks that are not full make it 160 at most.
 #[test]
 fn a_profile_is_hardly_larger_than_its_contexts() {

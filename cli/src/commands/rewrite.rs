@@ -153,6 +153,9 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
     if !jobs.is_empty() {
         say_what_was_done(tally, &settings, talk);
     }
+    for remark in done.remarks() {
+        talk.warn(format_args!("{remark}"));
+    }
     let homeless = |job: &&Job| job.kind == UnitKind::ClassFile && settings.ids.is_none();
     if done.needs_ids
         && tally.methods.rewritten > 0

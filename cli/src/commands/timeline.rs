@@ -5,7 +5,7 @@ use crate::io::talk::Talk;
 use crate::options::view;
 use anyhow::Result;
 use instrument_analysis::report::text::quantity;
-use instrument_analysis::report::{Format, xtree};
+use instrument_analysis::report::{Format, Options, xtree};
 use instrument_analysis::timeline::{Timeline, moment};
 use instrument_messages::usage;
 
@@ -27,6 +27,9 @@ pub(crate) struct Opts {
     /// Print at most N levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
+    /// --json: a list of contexts, each with the place of its caller in it; readers such as jq and Python refuse trees that are deep
+    #[arg(long, requires = "json")]
+    flat: bool,
 }
 
 fn time(text: &str) -> Result<u64, String> {
@@ -60,6 +63,6 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 "from {from} to {to} ({length}), as measured: the cost of recording is included\n"
             )?;
         }
-        xtree::write(out, &session.model, options)
+        xtree::write(out, &session.model, &Options { flat: opts.flat, ..*options })
     })
 }

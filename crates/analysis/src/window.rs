@@ -201,6 +201,7 @@ fn subtract(later: &mut Thread, before: &Thread, open: &Open) {
             }
         }
         tree.durations_left_out = tree.durations_left_out.saturating_sub(earlier.durations_left_out);
+        tree.recursive = tree.recursive.saturating_sub(earlier.recursive);
         let made = before.tree_allocations.iter();
         let earlier: HashMap<_, _> = made
             .map(|made| {

@@ -109,4 +109,9 @@ fn what_would_be_much_larger_than_the_profiles_is_refused() {
         assert_eq!(refused(of(format, false).write(&what, &mut Counted(&count))), "");
         assert!(count.get() < 400 * DEPTH as u64, "{}", count.get());
     }
+    let said = of(Format::CallTree, false).write(&what, &mut Counted(&count)).unwrap();
+    assert!(
+        said[0].text.contains("nests 12001 contexts deep") && said[0].text.contains("--flat"),
+        "{said:?}"
+    );
 }

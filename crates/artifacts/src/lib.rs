@@ -9,12 +9,14 @@
 //! | [`config`], [`settings`] | `instrument.toml`; what to rewrite and how |
 //! | [`engine`] | units of files through the rewriter, with ids and an account |
 //! | [`staging`], [`outputs`] | outputs appear when all has succeeded, or not at all |
+//! | `bound` | what lies beside archives and is bound to their bytes |
 //! | [`id_file`] | the file of method ids that several builds share |
 //! | [`probes`] | the rules of a `--probes` file against the classes that they are for |
 //! | [`dump`], [`diff`], [`verify`], [`golden`] | classes printed, compared, judged, and kept as snapshots |
 //! | [`coverage`] | the counters of profiles against the class files that they were taken from |
 //! | [`jdk`], [`launcher`] | a JDK's module image, its classes for remote calls, the agent that a jar carries for them |
 
+mod bound;
 pub mod class_path;
 pub mod config;
 pub mod coverage;

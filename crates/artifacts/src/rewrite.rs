@@ -6,6 +6,7 @@
 //! 4. Append the new ids and wait until they are on disk: an output never has ids that the file does not know.
 //! 5. Rename the outputs into place.
 
+use crate::bound;
 use crate::engine::{self, Sink};
 use crate::id_file::IdFile;
 use crate::input::{self, Job};
@@ -133,6 +134,11 @@ pub fn run(
 }
 
 impl Rewritten {
+    /// Files beside the outputs that do not fit them any more, a sentence for each.
+    pub fn remarks(&self) -> Vec<String> {
+        bound::remarks(&self.jobs)
+    }
+
     /// Judges the outputs, if that was asked for, and says what is wrong with them that is not with their inputs; returns how much that is.
     ///
     /// # Errors

@@ -407,12 +407,12 @@ impl Writer {
         let flags = encode::tree_flags(tree);
         let words = 2 * (stack.len() as u64 + 2);
         if self.piece > 0 {
-            let at = self.region(TREE, owner, &[words, flags | IN_PIECES], &body);
+            let at = self.region(TREE, owner, &[words, flags | IN_PIECES, 0, 0, 0, tree.recursive], &body);
             self.pieces(owner, at, &nodes);
             at
         } else {
             nodes.into_iter().flatten().for_each(word);
-            self.region(TREE, owner, &[words, flags], &body)
+            self.region(TREE, owner, &[words, flags, 0, 0, 0, tree.recursive], &body)
         }
     }
 

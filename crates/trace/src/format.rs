@@ -105,6 +105,7 @@ pub const HEAD: u64 = 16;
 pub const NODE: u64 = 128;
 /// Where a tree has its first piece of durations, and where these have the next one.
 pub const TREE_DURATIONS: u64 = 40;
+pub const TREE_RECURSIVE: u64 = 56;
 pub const DURATIONS_NEXT: u64 = 16;
 /// Bytes of an octave.
 pub const OCTAVE: u64 = 320;

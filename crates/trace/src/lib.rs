@@ -173,6 +173,7 @@
 //! | 32 | 8 | if flag 4 is set: file offset of the first piece; 0: there are no nodes |
 //! | 40 | 8 | file offset of the first piece of durations (kind 27); 0: there is none |
 //! | 48 | 8 | calls whose durations found no room there |
+//! | 56 | 8 | how often recursion got no context, see below |
 //! | 64 | 8 n | shadow stack, outermost frame first, two words each, up to the first frame that is 0: frame; clock at its entry, or 0 if this call is not timed |
 //! | 64 + 8 n | 128 each | without flag 4: nodes, numbered from 1, up to the first whose word at 0 is 0 |
 //!
@@ -206,8 +207,12 @@
 //! the context that its method would have under the topmost frame.
 //!
 //! *Deeper*: past a limit of depth or of contexts (properties `limit.depth`, `limit.contexts`), calls are counted per method only: the nodes whose
-//! caller is the one *deeper* node, which itself has no counts and no caller. They have no times; theirs are part of the last
+//! caller is the one *deeper* node, which itself has no counts and no caller. They have no times, but samples; times are part of the last
 //! context above the limit. What such a call calls is deeper, too.
+//!
+//! When nine tenths of the contexts are there, what would be a new one is counted as if recursion had none: in the context of the nearest caller of the same method, and else below the
+//! context where the recursion of its caller began, as far as 64 calls above each. With flag 32 such a call is not timed, the frames on the stack are no path in the tree then,
+//! and several may have one node. Without flag 32 it is deeper. Calls within such a call that have contexts there are not counted at 56 again.
 //!
 //! With flag 1 some calls are timed, and each of them stands for those since the one before it, too. Of each context the first 16 calls, the
 //! *head*, are all timed, but not of a method whose calls are known to be short from its other contexts: such a context has no head. There is no CPU time and no ended thread in such a tree; some words of a node are others (the version that wrote flag 1 before

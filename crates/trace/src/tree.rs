@@ -83,6 +83,8 @@ pub struct Tree {
     pub durations: BTreeMap<u32, ContextDurations>,
     /// Calls of these contexts whose durations found no room.
     pub durations_left_out: u64,
+    /// How often recursion got no context, since there was room for few more: what is called within it is in the contexts where it began.
+    pub recursive: u64,
 }
 
 impl TreeNode {
@@ -191,6 +193,7 @@ impl Tree {
             }
         }
         self.durations_left_out = self.durations_left_out.saturating_add(other.durations_left_out);
+        self.recursive = self.recursive.saturating_add(other.recursive);
         places
     }
 

@@ -194,7 +194,8 @@ pub(crate) fn read(
     let has_samples = timing == Timing::Samples;
     let sampled = timing != Timing::All && !has_samples;
     let cpu = flags & CPU != 0 && !has_samples;
-    let tree = Tree { sampled, has_samples, cpu, nodes, ..Tree::default() };
+    let recursive = bytes.u64(region.offset + TREE_RECURSIVE);
+    let tree = Tree { sampled, has_samples, cpu, nodes, recursive, ..Tree::default() };
     if timing == Timing::Old {
         note(
             region.offset,

@@ -203,7 +203,7 @@ impl<W: Write + Seek> Writer<W> {
         let kept: Vec<u8> = kept.flat_map(|(node, of)| encode::octaves(number(*node), of)).collect();
         let durations = if kept.is_empty() { 0 } else { self.region(DURATIONS, owner, &[], &kept)? };
         let flags = IN_PIECES | encode::tree_flags(tree);
-        let header = [0, flags, piece, durations, tree.durations_left_out];
+        let header = [0, flags, piece, durations, tree.durations_left_out, tree.recursive];
         let figures = self.region(TREE, owner, &header, &[])?;
         let made = made.iter().map(|made| TreeAllocation { node: number(made.node), ..*made });
         let made = encode::tree_allocations(made);
@@ -382,7 +382,7 @@ mod tests {
         kept.failed.add(0);
         let open = ContextDurations::default();
         let durations = BTreeMap::from([(3, kept), (5, open)]);
-        let tree = Tree { durations, durations_left_out: 4, ..tree };
+        let tree = Tree { durations, durations_left_out: 4, recursive: 6, ..tree };
         let made = [(3, 11, 800), (0, 1, 16)];
         let made = made.map(|(node, count, bytes)| TreeAllocation { node, class: 1, count, bytes });
         let sampled = TreeNode { timed: 3, variance: 2.5, cpu_ns: 0, ..node(TreeConsumer::Method(4), 0, 7) };

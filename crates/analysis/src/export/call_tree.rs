@@ -4,6 +4,15 @@ use super::walk::{Step, Tree};
 use crate::model::Arcflow;
 use std::io::{self, Write};
 
+/// How many contexts deep the tree nests.
+pub fn depth(model: &Arcflow) -> usize {
+    let mut depths = vec![0; model.nodes().len()];
+    for (i, node) in model.nodes().iter().enumerate().skip(1) {
+        depths[i] = depths[node.parent.0 as usize] + 1;
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
 /// Writes a whole model.
 ///
 /// # Errors

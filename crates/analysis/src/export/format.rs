@@ -170,7 +170,10 @@ impl ExportRequest<'_> {
             Format::Folded => folded::write(model, figure, out)?,
             Format::Pprof => pprof::write(model, &what.processes(), out)?,
             Format::OtlpProfiles => otlp_profiles::write(model, &what.processes(), out)?,
-            Format::CallTree => call_tree::write(what.model(), out)?,
+            Format::CallTree => {
+                call_tree::write(what.model(), out)?;
+                return Ok(nests(call_tree::depth(what.model())).into_iter().collect());
+            }
             Format::Tau => {
                 return Err(Error::Request("TAU profiles are a directory: say which with -o".into()));
             }
@@ -231,6 +234,19 @@ impl ExportRequest<'_> {
             _ => Box::new(Perfetto::new(out).with_origins(origins)),
         }
     }
+}
+
+/// Contexts of a way down that all readers of JSON take: each is two levels of nesting, of which jq 1.6 takes 256.
+const READ_BY_ALL: usize = 120;
+
+/// What is to be said of a tree that nests deeper than other readers take.
+fn nests(depth: usize) -> Option<Message> {
+    (depth > READ_BY_ALL).then(|| {
+        Message::note(format!(
+            "--format call-tree: this nests {depth} contexts deep, which this program reads; many readers of JSON take no more than \
+             {READ_BY_ALL}, jq and Python among them: for those, xtree --json --flat prints a list"
+        ))
+    })
 }
 
 /// The figures that can be asked for.

@@ -211,6 +211,7 @@ impl ProfileFile {
             remarks.push(format!("{dropped} events were dropped"));
         }
         remarks.extend(self.past_limits());
+        remarks.extend(self.recursion());
         for thread in profile.threads.iter().filter(|t| t.stopped) {
             remarks.push(format!("recording of thread {:?} stopped early", thread.name));
         }
@@ -253,28 +254,55 @@ impl ProfileFile {
     /// What was called past a limit of depth or of contexts, a sentence for each thread: such calls are counted by method only.
     pub(crate) fn past_limits(&self) -> Vec<String> {
         let of = |thread: &Thread| {
-            let nodes = &thread.tree.as_ref()?.nodes;
+            let tree = thread.tree.as_ref()?;
+            let nodes = &tree.nodes;
             let deeper = nodes.iter().position(|node| node.consumer == TreeConsumer::Deeper)?;
             let below = nodes.iter().filter(|node| node.parent as usize == deeper + 1);
             let (methods, calls) =
                 below.fold((0, 0u64), |(n, sum), node| (n + 1, sum.saturating_add(node.entries)));
-            let limit =
-                |key: &str, usual: u64| self.property(key).and_then(|n| n.parse().ok()).unwrap_or(usual);
-            let contexts: u64 = limit("limit.contexts", 1_000_000);
-            // Of a thread with fewer contexts it was the depth.
-            let (limit, what, option) = match nodes.len() as u64 >= contexts {
+            let contexts = self.most_contexts();
+            // Of a thread with fewer contexts it was the depth. Recursion stops before the limit where calls are timed.
+            let (limit, what, option) = match nodes.len() as u64 >= contexts - contexts / 10 {
                 true => (contexts, "contexts", "contexts"),
-                false => (limit("limit.depth", 2_000), "open calls", "depth"),
+                false => (self.limit("limit.depth", 2_000), "open calls", "depth"),
+            };
+            let time = match tree.has_samples {
+                true => "with their time below (deeper)",
+                false => "and their time is that of the calls that led to them",
             };
             Some(format!(
-                "thread {}: {} calls of {} were made past the limit of {} {what}: they are counted by method only, and their time is that of the \
-                 calls that led to them; -Dinstrument.{option}=N moves the limit, --include records less",
+                "thread {}: {} calls of {} were made past the limit of {} {what}: they are counted by method only, {time}; -Dinstrument.{option}=N \
+                 moves the limit, --include records less",
                 thread.name,
                 grouped(calls),
                 plural(methods, "method"),
                 grouped(limit)
             ))
             .filter(|_| calls > 0)
+        };
+        self.profile.threads.iter().filter_map(of).collect()
+    }
+
+    fn limit(&self, key: &str, usual: u64) -> u64 {
+        self.property(key).and_then(|n| n.parse().ok()).unwrap_or(usual)
+    }
+
+    /// How many contexts a thread may have.
+    fn most_contexts(&self) -> u64 {
+        self.limit("limit.contexts", 1_000_000)
+    }
+
+    /// Recursion that got no contexts, a sentence for each thread: it is counted where it began.
+    fn recursion(&self) -> Vec<String> {
+        let of = |thread: &Thread| {
+            let calls = thread.tree.as_ref().map(|tree| tree.recursive).filter(|&calls| calls > 0)?;
+            let limit = grouped(self.most_contexts());
+            let calls = grouped(calls);
+            Some(format!(
+                "thread {}: recursion got no contexts {calls} times, to leave room for others: what is called within it is in the contexts where it began; \
+                 the limit is {limit} contexts; -Dinstrument.contexts=N moves it, --include records less",
+                thread.name
+            ))
         };
         self.profile.threads.iter().filter_map(of).collect()
     }

@@ -124,6 +124,8 @@ final class Format {
     static final int DURATIONS_AT = 5;
     /** TREE: calls whose durations found no room. */
     static final int DURATIONS_LEFT_OUT = 6;
+    /** TREE: calls that were counted as if recursion had no contexts; what they call has some and is not among them. */
+    static final int TREE_RECURSIVE = 7;
     // Bits of TREE_FLAGS.
     static final long SAMPLED = 1;
     static final long CPU = 2;

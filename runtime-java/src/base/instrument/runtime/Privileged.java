@@ -36,20 +36,9 @@ final class Privileged {
         }
     }
 
-    /** The parent of a group; null: it has none, or is not to be known. */
-    static ThreadGroup parent(final ThreadGroup group) {
-        final ThreadGroup[] parent = new ThreadGroup[1];
-        try {
-            run(new Runnable() {
-                @Override
-                public void run() {
-                    parent[0] = group.getParent();
-                }
-            });
-        } catch (SecurityException e) {
-            // As if there were none.
-        }
-        return parent[0];
+    /** The parent of a group; null: it has none, or a security manager, which may be the program's own, would be asked. */
+    static ThreadGroup parent(ThreadGroup group) {
+        return managed() ? null : group.getParent();
     }
 
     private static final class Managed {

@@ -247,6 +247,9 @@ final class HttpCalls {
 
     /** Whether a connection of the JDK throws this because it knows the status of the response. */
     private static boolean isAnswer(Throwable exception) {
+        if (exception.getClass().getClassLoader() != null) {
+            return false;
+        }
         String text = exception.getMessage();
         return exception instanceof java.io.FileNotFoundException || text != null && text.startsWith("Server returned HTTP response code:");
     }

@@ -1,5 +1,8 @@
 package instrument.runtime;
 
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.HashSet;
 import java.util.WeakHashMap;
 
 /** What became of objects that tell of one request by several calls. None is kept alive. */
@@ -9,8 +12,9 @@ final class HttpObjects {
 
     /** By connections of the JDK: the request that waits for its response, or {@link #DONE}. */
     private static final WeakHashMap<Object, Object> CONNECTIONS = new WeakHashMap<Object, Object>();
-    /** Exchanges that were handed to the program. */
-    private static final WeakHashMap<Object, Object> EXCHANGES = new WeakHashMap<Object, Object>();
+    /** Exchanges that were handed to the program. They may be of its own classes, whose methods are not for us to call. */
+    private static final HashSet<Exchange> EXCHANGES = new HashSet<Exchange>();
+    private static final ReferenceQueue<Object> GONE = new ReferenceQueue<Object>();
 
     private HttpObjects() {}
 
@@ -43,7 +47,29 @@ final class HttpObjects {
     /** Whether an exchange comes for the first time. */
     static boolean isNew(Object exchange) {
         synchronized (EXCHANGES) {
-            return EXCHANGES.put(exchange, DONE) == null;
+            for (Object gone; (gone = GONE.poll()) != null;) {
+                EXCHANGES.remove(gone);
+            }
+            return EXCHANGES.add(new Exchange(exchange));
+        }
+    }
+
+    private static final class Exchange extends WeakReference<Object> {
+        private final int hash;
+
+        Exchange(Object exchange) {
+            super(exchange, GONE);
+            hash = System.identityHashCode(exchange);
+        }
+
+        @Override
+        public int hashCode() {
+            return hash;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other || other instanceof Exchange && get() != null && get() == ((Exchange) other).get();
         }
     }
 }

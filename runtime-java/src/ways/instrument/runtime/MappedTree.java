@@ -3,7 +3,7 @@ package instrument.runtime;
 /**
  * The calling context tree of a thread, in the mapped file: shadow stack and nodes, in one mapping. A frame is two words, the second one
  * the clock at its entry; the lower half of the first is the number of its node. The stack is a path in the tree, so a
- * node has one open frame at most: a call that is open is the node's latest. What events do to it says {@link TreeState}.
+ * node has one open frame at most, unless there is no room for recursion (see {@link #folded}): a call that is open is the node's latest. What events do to it says {@link TreeState}.
  */
 abstract class MappedTree extends ThreadState {
     /** Bytes of the first region of a stack. */
@@ -15,6 +15,8 @@ abstract class MappedTree extends ThreadState {
     static final boolean SAMPLED = Recording.settings.sampled != 1;
     static final boolean SAMPLES = Recording.settings.samples;
     static final boolean CPU = Recording.settings.cpu && CpuClock.start();
+    /** From so many contexts on there is no room for recursion: see {@link #folded}. */
+    private static final int CROWDED = Recording.settings.contexts - Recording.settings.contexts / 10;
 
     /** Calls of a context that are all timed, if not all are; 0: this thread is on trial. */
     int head = Format.HEAD;
@@ -56,8 +58,8 @@ abstract class MappedTree extends ThreadState {
     int lowestDeeper = Integer.MAX_VALUE;
     /** Number of the deeper node; 0: there is none yet. */
     int deeper;
-    /** What {@link #reserve} has found: the node is under the deeper one. */
-    int reservedDeeper;
+    /** What {@link #reserve} has found for a call that has no context of its own, and no time: a node under the deeper one, or one of {@link #folded}; 0: it has one. */
+    int reserved;
     /** The clock when the event arrived that is handled slowly. */
     long now;
     long cpuNow;
@@ -182,7 +184,7 @@ abstract class MappedTree extends ThreadState {
         if (!reserve(id)) {
             return false;
         }
-        int node = reservedDeeper != 0 ? reservedDeeper : nodes.find(TreeNodes.key(contextNode(), id + 1));
+        int node = reserved != 0 ? reserved : nodes.find(TreeNodes.key(contextNode(), id + 1));
         int at = TreeNodes.place(node) + Format.nodeColumn(Format.UNCLOSED);
         words.put(at, words.get(at) + Format.NODE_UNMATCHED);
         return true;
@@ -303,6 +305,19 @@ abstract class MappedTree extends ThreadState {
 
     // ---- nodes ----
 
+    /**
+     * The key of the context that a call in a new one is counted in: where there is room for few more, as if recursion had none. Where calls are timed such a call is past the
+     * limit, since of a context with two open calls the time of the inner one would count twice.
+     */
+    final long folded(int caller, int consumer) {
+        if (nodes.count() < CROWDED || consumer <= 0 || LibraryCalls.has(consumer - 1) || Kept.threshold(consumer) != 0) {
+            return TreeNodes.key(caller, consumer);
+        }
+        int outermost = nodes.outermost(caller);
+        int same = nodes.nearest(outermost, consumer);
+        return same != 0 ? nodes.keyOf(same) : TreeNodes.key(outermost, consumer);
+    }
+
     /** The number of a node that is made if there is none yet; 0: there is no room. */
     final int node(long key) {
         int node = nodes.find(key);
@@ -328,20 +343,9 @@ abstract class MappedTree extends ThreadState {
         return nodes.add(key);
     }
 
-    /** The node for an ended thread's node, under the one that its caller became; 0: there is no room. */
-    final int merged(int caller, int consumer) {
-        if (consumer == Format.DEEPER) {
-            deeper = node(TreeNodes.key(0, Format.DEEPER));
-            return deeper;
-        }
-        boolean past = isDeeper(caller) || nodes.count() >= Recording.settings.contexts && nodes.find(TreeNodes.key(caller, consumer)) == 0;
-        if (!past || caller == deeper && deeper != 0) {
-            return node(TreeNodes.key(caller, consumer));
-        }
-        if (deeper == 0) {
-            deeper = node(TreeNodes.key(0, Format.DEEPER));
-        }
-        return deeper == 0 ? 0 : node(TreeNodes.key(deeper, consumer));
+    /** So many calls were counted as if recursion had no contexts. */
+    final void countRecursive(long calls) {
+        tree.put(Format.TREE_RECURSIVE, tree.get(Format.TREE_RECURSIVE) + calls);
     }
 
     /** True for the nodes that have no times. */
@@ -383,7 +387,7 @@ abstract class MappedTree extends ThreadState {
         }
         larger.put(Format.HEADER_WORDS, tree, Format.HEADER_WORDS, stackEnd - bottom);
         prepare(larger, tree.get(Format.TREE_FLAGS));
-        for (int word = Format.TREE_NODES_AT; word <= Format.DURATIONS_LEFT_OUT; word++) {
+        for (int word = Format.TREE_NODES_AT; word <= Format.TREE_RECURSIVE; word++) {
             larger.put(word, tree.get(word));
         }
         larger.touch();

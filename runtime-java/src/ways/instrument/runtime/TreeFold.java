@@ -55,6 +55,7 @@ final class TreeFold {
         if (!from.allocations.foldInto(to, to.allocations, nodes) || !from.bytecodes.foldInto(to.bytecodes, to.header, to.ordinal, nodes)) {
             return false;
         }
+        to.countRecursive(source.get(Format.TREE_RECURSIVE));
         Links.folded(from, nodes, to.ordinal);
         return true;
     }
@@ -122,16 +123,43 @@ final class TreeFold {
         long key = get(node, 0);
         int caller = (int) (key >>> 32);
         int consumer = (int) key;
-        int target = caller == 0 || nodes.get(caller) != 0 ? to.merged(nodes.get(caller), consumer) : 0;
+        int target = caller == 0 || nodes.get(caller) != 0 ? merged(nodes.get(caller), consumer) : 0;
         if (target == 0) {
             return false;
         }
         nodes.put(node, target);
+        if (caller != 0 && to.nodes.callerOf(target) != nodes.get(caller) && !to.isDeeper(target)) {
+            to.countRecursive(get(node, Format.ENTRIES));
+        }
         moveWords(COUNTS, node, target);
         if (!to.isDeeper(target)) {
             moveTimes(node, target);
         }
         return true;
+    }
+
+    /** The node in the accumulator, under the one that its caller became; 0: there is no room. */
+    private int merged(int caller, int consumer) {
+        if (consumer == Format.DEEPER) {
+            return deeper();
+        }
+        long key = TreeNodes.key(caller, consumer);
+        boolean past = to.isDeeper(caller);
+        boolean isOfDeeper = to.deeper != 0 && caller == to.deeper;
+        if (!past && !isOfDeeper && to.nodes.find(key) == 0) {
+            key = to.folded(caller, consumer);
+            boolean isFolded = key != TreeNodes.key(caller, consumer);
+            past = isFolded && !MappedTree.SAMPLES || to.nodes.count() >= Recording.settings.contexts && to.nodes.find(key) == 0;
+        }
+        if (!past) {
+            return to.node(key);
+        }
+        return deeper() == 0 ? 0 : to.node(TreeNodes.key(to.deeper, consumer));
+    }
+
+    private int deeper() {
+        to.deeper = to.node(TreeNodes.key(0, Format.DEEPER));
+        return to.deeper;
     }
 
     private void moveTimes(int node, int target) {

@@ -12,6 +12,8 @@ final class TreeNodes {
     private static final int FIRST_PIECE = 1 << 10;
     private static final int LARGEST_PIECE = 1 << 18;
     private static final int NODE_BYTES = 8 * Format.NODE_WORDS;
+    /** Recursion that takes more calls than so many is not looked for. */
+    private static final int NEAR = 64;
     /** From the number of a node to that of the next one in its piece. */
     private static final int STEP = Format.NODE_WORDS / Format.UNIT_WORDS;
 
@@ -48,6 +50,10 @@ final class TreeNodes {
         return count;
     }
 
+    long keyOf(int node) {
+        return words.get(place(node));
+    }
+
     int callerOf(int node) {
         return (int) (words.get(place(node)) >>> 32);
     }
@@ -64,6 +70,34 @@ final class TreeNodes {
             at = callerOf(at);
         }
         return at != 0;
+    }
+
+    /** The first node of a consumer from this one up. 0: it is too far, or there is none below the next link or call that is timed for itself. */
+    int nearest(int node, int consumer) {
+        int at = node;
+        for (int level = 0; level < NEAR && at != 0 && isPlain(at); level++) {
+            if (consumerOf(at) == consumer) {
+                return at;
+            }
+            at = callerOf(at);
+        }
+        return 0;
+    }
+
+    /** The node where the recursion began that this one is a part of: one of its callers is of the same method, and so on. */
+    int outermost(int node) {
+        int at = node;
+        for (int up = at; up != 0; up = nearest(callerOf(at), consumerOf(at))) {
+            at = up;
+            if (!isPlain(at)) {
+                return at;
+            }
+        }
+        return at;
+    }
+
+    private boolean isPlain(int node) {
+        return !isLink(node) && !LibraryCalls.has(consumerOf(node) - 1) && (words.get(place(node) + Format.NODE_FOLLOWERS) & Format.KEPT) == 0;
     }
 
     boolean isLink(int node) {

@@ -7,6 +7,7 @@ package instrument.runtime;
  * hash of (caller, id). The first word of the node, whose cache line is needed anyway, verifies it. An entry reads the clock last and an exit reads it first, so that little of the recorder is inside.
  *
  * <p>Past the limits of depth and of contexts calls are counted per method, under the one deeper node, and not timed. {@link #limit} is the place on the stack from which on that may be so.
+ * Where the limit of contexts is near, recursion is given none: see {@link #folded}. The stack is no path in the tree then, but each frame still has the node that its call is counted in.
  */
 final class TreeState extends MappedTree {
     /** No index is larger. Tells the compiler that none is negative. */
@@ -125,7 +126,7 @@ final class TreeState extends MappedTree {
      */
     private boolean enterPast(int id, long pendingBit, NotInlined none) {
         int top = sp;
-        if (top >= stackEnd || deeper == 0 || isHeld()) {
+        if (top >= stackEnd || isHeld()) {
             return false;
         }
         if (lowestDeeper >= top && depth() < Recording.settings.depth) {
@@ -134,16 +135,31 @@ final class TreeState extends MappedTree {
                 limitTo(lowestDeeper);
                 return enter(id, pendingBit);
             }
-            if (nodes.count() < Recording.settings.contexts) {
+            long key = folded(current, id + 1);
+            boolean isFolded = key != TreeNodes.key(current, id + 1);
+            int node = isFolded && SAMPLES ? nodes.find(key) : 0;
+            if (node != 0) {
+                // An entry above a pending constructor may tell that it is gone.
+                return words.get(top - 2) >= 0 && openFolded(node, id, pendingBit);
+            }
+            if ((SAMPLES || !isFolded) && nodes.count() < Recording.settings.contexts) {
                 return false;
             }
         }
-        int node = nodes.find(TreeNodes.key(deeper, id + 1));
+        int node = deeper == 0 ? 0 : nodes.find(TreeNodes.key(deeper, id + 1));
         if (node == 0) {
             return false;
         }
         lowestDeeper = Math.min(lowestDeeper, top);
         limitTo(lowestDeeper);
+        open(node, id + 1, pendingBit, true);
+        return true;
+    }
+
+    private boolean openFolded(int node, int id, long pendingBit) {
+        lowestDeeper = Integer.MAX_VALUE;
+        limitTo(lowestDeeper);
+        countRecursive(1);
         open(node, id + 1, pendingBit, true);
         return true;
     }
@@ -332,7 +348,7 @@ final class TreeState extends MappedTree {
     /** A call that is open in a node goes on in that of the same method under another caller, whose number this is. */
     private int moved(int caller, int node) {
         long key = TreeNodes.key(caller, nodes.consumerOf(node));
-        if (isDeeper(node) || nodes.callerOf(node) == caller) {
+        if (isDeeper(node) || nodes.callerOf(node) == caller || SAMPLES && nodes.find(key) == 0 && folded(caller, nodes.consumerOf(node)) == nodes.keyOf(node)) {
             return node;
         }
         boolean room = nodes.find(key) != 0 || nodes.count() < Recording.settings.contexts;
@@ -450,13 +466,18 @@ final class TreeState extends MappedTree {
             return false;
         }
         top = sp;
-        reservedDeeper = 0;
+        reserved = 0;
         boolean past = lowestDeeper != Integer.MAX_VALUE || depth() >= Recording.settings.depth;
         if (!past && nodes.find(TreeNodes.key(caller, consumer)) == 0) {
-            if (nodes.count() < Recording.settings.contexts) {
-                return node(TreeNodes.key(caller, consumer)) != 0 && limitTo(Integer.MAX_VALUE);
+            // Of several pending constructors each has a context that no other has.
+            long key = words.get(top - 2) < 0 ? TreeNodes.key(caller, consumer) : folded(caller, consumer);
+            boolean isFolded = key != TreeNodes.key(caller, consumer);
+            past = isFolded && !SAMPLES || nodes.count() >= Recording.settings.contexts && nodes.find(key) == 0;
+            if (!past) {
+                int node = node(key);
+                reserved = isFolded ? node : 0;
+                return node != 0 && limitTo(Integer.MAX_VALUE);
             }
-            past = true;
         }
         if (!past) {
             return limitTo(Integer.MAX_VALUE);
@@ -464,8 +485,8 @@ final class TreeState extends MappedTree {
         if (deeper == 0) {
             deeper = node(TreeNodes.key(0, Format.DEEPER));
         }
-        reservedDeeper = deeper == 0 ? 0 : node(TreeNodes.key(deeper, consumer));
-        if (reservedDeeper == 0) {
+        reserved = deeper == 0 ? 0 : node(TreeNodes.key(deeper, consumer));
+        if (reserved == 0) {
             return false;
         }
         lowestDeeper = Math.min(lowestDeeper, sp);
@@ -478,8 +499,11 @@ final class TreeState extends MappedTree {
     }
 
     private void push(int consumer, int idPlusOne, long pendingBit) {
-        boolean untimed = reservedDeeper != 0;
-        open(untimed ? reservedDeeper : nodes.find(TreeNodes.key(contextNode(), consumer)), idPlusOne, pendingBit, untimed);
+        boolean untimed = reserved != 0;
+        if (untimed && !isDeeper(reserved)) {
+            countRecursive(1);
+        }
+        open(untimed ? reserved : nodes.find(TreeNodes.key(contextNode(), consumer)), idPlusOne, pendingBit, untimed);
     }
 
     /** A call of this node begins. */
