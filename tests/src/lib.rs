@@ -6,7 +6,7 @@ pub mod agent;
 pub mod asked;
 pub mod assembler;
 pub mod browser;
-pub mod changed_classes;
+
 pub mod corpus;
 pub mod fleet;
 pub mod fleet_reports;
@@ -16,7 +16,7 @@ pub mod http;
 pub mod jre;
 pub mod machine;
 pub mod maven;
-pub mod odd_classes;
+pub mod places;
 pub mod readers;
 pub mod recorded;
 #[cfg(target_os = "linux")]

@@ -306,6 +306,41 @@ fn a_method_of_many_contexts_is_rarely_timed() {
     });
 }
 
+/// What an estimate may be off by follows from how much the calls differ that were timed: about n · 100 ns for each that stands for n.
+#[test]
+fn estimates_are_off_by_as_much_as_they_say() {
+    trees(|jvm| {
+        let run = run(jvm, &["mixed", "8", "64000"], &["-Dinstrument.timing=auto"]);
+        let node = node(&profile(&run), "1/2");
+        let sum: f64 =
+            run.stdout.lines().find_map(|line| line.strip_prefix("sum ")).unwrap().parse().unwrap();
+        let (off, said) = ((node.ns as f64 - sum).abs(), node.variance.sqrt());
+        let expected = 100.0 * node.entries as f64 / (node.timed as f64).sqrt();
+        assert!(
+            off < 4.0 * said && said > 0.5 * expected && said < 2.0 * expected,
+            "{off}, {said}, {expected}"
+        );
+    });
+}
+
+/// The same of calls of threads that ended, none of which was timed: of calls of 2 us one in 5 is, on average, so the first may be any of 9.
+#[test]
+fn estimates_of_ended_threads_are_off_by_as_much_as_they_say() {
+    trees(|jvm| {
+        let flags = ["-Dinstrument.timing=auto", "-Dinstrument.keep-threads=0"];
+        let profile = profile(&run(jvm, &["contexts-ended", "400"], &flags));
+        let ended = profile.threads.iter().filter(|thread| matches!(thread.kind, ThreadKind::Ended(_)));
+        let nodes = ended.flat_map(paths).filter(|(path, node)| path.ends_with("/2") && node.timed == 0);
+        let untimed: Vec<_> = nodes.collect();
+        assert!(untimed.len() > 100, "{}", untimed.len());
+        for (path, node) in untimed {
+            assert_eq!(node.ns, 2000 * node.entries, "{path}");
+            let expected = node.entries as f64 * 2000.0 * 2000.0 * 9.0;
+            assert!((node.variance - expected).abs() < 1.0, "{path}: {node:?}");
+        }
+    });
+}
+
 #[test]
 fn passages_of_regions_are_exact() {
     for_each(|jvm, flags| {

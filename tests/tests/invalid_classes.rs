@@ -15,9 +15,10 @@ use instrument_rewriter::filter::Filter;
 use instrument_rewriter::instrumenter::{ClassRecord, Instrumenter, Runtime};
 use instrument_rewriter::reason::Reason;
 use instrument_rewriter::rewrite::Transforms;
-use instrument_tests::changed_classes::{Places, Random, classes_of, mutate};
+use instrument_testing::changed_classes::{Random, mutate};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::machine::{Jdk, root};
+use instrument_tests::places::{Places, classes_of};
 use instrument_verifier::{Verdict, Verifier};
 
 /// Changed classes for each jar, unless the environment says otherwise.

@@ -10,9 +10,9 @@ use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, 
 use instrument_rewriter::transform::own_calls::{
     BadCall, Call, Calls, InsertCalls, Method, Operation, Value,
 };
-use instrument_tests::changed_classes::{Places, classes_of};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::machine::Jdk;
+use instrument_tests::places::{Places, classes_of};
 
 /// At the entry, in front of every second instruction, in front of returns: of each kind of argument.
 #[derive(Debug)]

@@ -8,10 +8,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use instrument_tests::changed_classes::{Places, Random, classes_of, mutate};
+use instrument_testing::changed_classes::{Random, mutate};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::jre::each;
 use instrument_tests::machine::{Jdk, Run};
+use instrument_tests::places::{Places, classes_of};
 use instrument_verifier::Verdict;
 
 /// Changed classes for each jar and JDK, unless the environment says otherwise.

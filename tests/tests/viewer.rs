@@ -3,12 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish};
 use instrument_tests::browser::{Server, drive, page, pictures};
-use instrument_tests::machine::{Jdk, Run};
+use instrument_tests::machine::{Jdk, Run, root};
 use instrument_tests::readers;
 use instrument_tests::subject;
 use tempfile::TempDir;
@@ -55,6 +55,12 @@ impl Orders {
     fn page(&self) -> Result<PathBuf> {
         page(&self.profile, &self.folder.path().join("orders.html"))
     }
+}
+
+/// What needs no browser: figures as text, names, sums, tables, windows, questions.
+#[test]
+fn what_is_worked_out_without_a_page_is_right() -> Result<()> {
+    Command::new("node").arg(root().join("tests/viewer/pure.js")).run_quietly().map(drop)
 }
 
 #[test]

@@ -1,99 +1,64 @@
-//! Protected members of `java.lang.Object`: who may call `clone`.
+//! Protected members: who may use them, and on what.
 
+mod class_file;
+
+use class_file::{ClassFile, Code};
 use instrument_verifier::Verifier;
 use instrument_verifier::fault::Rule;
 use instrument_verifier::format::Jvm;
 use instrument_verifier::hierarchy::{ClassPath, Summary};
 use std::sync::Arc;
 
-/// A class file of version 52 without frames: its constants are appended as they are needed.
-struct ClassFile {
-    constants: Vec<u8>,
-    count: u16,
-}
+const OBJECT: Option<&str> = Some("java/lang/Object");
+const PUBLIC: u16 = 1;
+const PROTECTED: u16 = 4;
+const RETURNS: &str = "()Ljava/lang/Object;";
 
-impl ClassFile {
-    fn add(&mut self, constant: Vec<u8>) -> [u8; 2] {
-        self.constants.extend(constant);
-        self.count += 1;
-        (self.count - 1).to_be_bytes()
-    }
-
-    fn utf8(&mut self, text: &str) -> [u8; 2] {
-        self.add([&[1][..], &(text.len() as u16).to_be_bytes(), text.as_bytes()].concat())
-    }
-
-    fn class(&mut self, name: &str) -> [u8; 2] {
-        let name = self.utf8(name);
-        self.add([&[7][..], &name].concat())
-    }
-
-    /// The class with one method; `above`: its superclass, if it has one; `calls`: what it calls on its argument.
-    fn of(
-        name: &str,
-        above: Option<&str>,
-        flags: u16,
-        method: [&str; 2],
-        calls: Option<[&str; 3]>,
-    ) -> Vec<u8> {
-        let mut file = Self { constants: Vec::new(), count: 1 };
-        let (this, above) = (file.class(name), above.map_or([0; 2], |above| file.class(above)));
-        let [named, descriptor] = method.map(|text| file.utf8(text));
-        let mut code = vec![0x2a];
-        if let Some([class, name, descriptor]) = calls {
-            let class = file.class(class);
-            let pair = [file.utf8(name), file.utf8(descriptor)].concat();
-            let pair = file.add([&[12][..], &pair].concat());
-            let member = file.add([&[10][..], &class, &pair].concat());
-            code.extend([&[0xb6][..], &member].concat());
-        }
-        code.push(0xb0);
-        let body = [&[0, 1, 0, 1, 0, 0, 0, code.len() as u8][..], &code, &[0; 4]].concat();
-        let attribute = [&file.utf8("Code")[..], &(body.len() as u32).to_be_bytes(), &body].concat();
-        [
-            &[0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52][..],
-            &file.count.to_be_bytes(),
-            &file.constants,
-            // Public, super; no interfaces and fields, one method.
-            &[0, 0x21],
-            &this,
-            &above,
-            &[0, 0, 0, 0, 0, 1],
-            &flags.to_be_bytes(),
-            &named,
-            &descriptor,
-            &[0, 1],
-            &attribute,
-            &[0, 0],
-        ]
-        .concat()
-    }
-}
-
-/// `java.lang.Object` with its protected `clone`, and two classes below it.
+/// `java.lang.Object` with its protected `clone`; `other.Above`, a subclass of `other.Top`, with protected members; `Caller` is below it.
 struct Jdk;
 
 impl ClassPath for Jdk {
     fn find(&self, name: &[u8]) -> Option<Arc<Summary>> {
-        const PROTECTED: u16 = 4;
-        let clone = ["clone", "()Ljava/lang/Object;"];
-        let bytes = match name {
-            b"java/lang/Object" => ClassFile::of("java/lang/Object", None, PROTECTED, clone, None),
-            b"java/lang/String" => {
-                ClassFile::of("java/lang/String", Some("java/lang/Object"), 1, ["own", clone[1]], None)
-            }
-            b"Below" => ClassFile::of("Below", Some("Caller"), 1, ["own", clone[1]], None),
-            _ => return None,
+        let class = |name, above, field, method| {
+            let file = ClassFile::new(52);
+            Summary::parse(&file.finish(name, above, &[field], &[method])).map(Arc::new)
         };
-        Summary::parse(&bytes).map(Arc::new)
+        let field = (PROTECTED, "f", "Ljava/lang/Object;", None);
+        match name {
+            b"java/lang/Object" => {
+                class("java/lang/Object", None, field, (PROTECTED, "clone", RETURNS, None))
+            }
+            b"java/lang/String" => class("java/lang/String", OBJECT, field, (PUBLIC, "own", RETURNS, None)),
+            b"other/Top" => class("other/Top", OBJECT, field, (PROTECTED, "top", RETURNS, None)),
+            b"other/Above" => {
+                let open = (PUBLIC, "open", "Ljava/lang/Object;", None);
+                class("other/Above", Some("other/Top"), open, (PUBLIC, "open", RETURNS, None))
+            }
+            b"Near" => class("Near", Some("other/Above"), field, (PROTECTED, "near", RETURNS, None)),
+            b"Below" => class("Below", Some("Caller"), field, (PUBLIC, "own", RETURNS, None)),
+            _ => None,
+        }
     }
 }
 
-/// What is wrong with `static Object m(ARGUMENT o) { return o.clone(); }` of the class `Caller`.
-fn fault(argument: &str, named: &str) -> Option<Rule> {
-    let method = ["m", &format!("({argument})Ljava/lang/Object;")];
-    let calls = Some([named, "clone", "()Ljava/lang/Object;"]);
-    let bytes = ClassFile::of("Caller", Some("java/lang/Object"), 9, method, calls);
+/// What is wrong with `static Object m(ARGUMENT o) { return o.MEMBER; }` of the class `Caller` below `above`.
+fn fault(above: &str, argument: &str, tag: u8, member: [&str; 3]) -> Option<Rule> {
+    fault_of(ClassFile::new(52), above, argument, tag, member)
+}
+
+fn fault_of(
+    mut file: ClassFile,
+    above: &str,
+    argument: &str,
+    tag: u8,
+    [named, name, descriptor]: [&str; 3],
+) -> Option<Rule> {
+    let member = file.member(tag, [named, name, descriptor]);
+    let op = if tag == 9 { 0xb4 } else { 0xb6 };
+    let bytes = vec![0x2a, op, member[0], member[1], 0xb0];
+    let code = Code { max_stack: 1, max_locals: 1, bytes, ..Code::default() };
+    let descriptor = format!("({argument})Ljava/lang/Object;");
+    let bytes = file.finish("Caller", Some(above), &[], &[(9, "m", &descriptor, Some(code))]);
     let verdict = Verifier::new(&Jdk, Jvm::default()).verify(&bytes);
     assert_eq!(verdict.assumptions, [""; 0]);
     verdict.faults.first().map(|fault| fault.rule)
@@ -101,6 +66,7 @@ fn fault(argument: &str, named: &str) -> Option<Rule> {
 
 #[test]
 fn clone_of_an_object_is_called_on_arrays_and_on_what_is_of_the_class_itself() {
+    let fault = |argument, named| fault("java/lang/Object", argument, 10, [named, "clone", RETURNS]);
     for named in ["java/lang/Object", "Caller"] {
         assert_eq!(fault("LCaller;", named), None, "{named}");
         assert_eq!(fault("LBelow;", named), None, "{named}");
@@ -110,4 +76,46 @@ fn clone_of_an_object_is_called_on_arrays_and_on_what_is_of_the_class_itself() {
     for argument in ["Ljava/lang/Object;", "Ljava/lang/String;"] {
         assert_eq!(fault(argument, "java/lang/Object"), Some(Rule::ProtectedAccess), "{argument}");
     }
+}
+
+/// Members of another package are found from the named class upwards; those of the own package are for everybody in it.
+#[test]
+fn protected_members_of_another_package_are_used_on_what_is_of_the_class_itself() {
+    let field = "Ljava/lang/Object;";
+    for (above, argument, tag, member, expected) in [
+        ("other/Above", "LCaller;", 10, ["other/Above", "top", RETURNS], true),
+        ("other/Above", "LBelow;", 10, ["other/Above", "top", RETURNS], true),
+        ("other/Above", "Lother/Above;", 10, ["other/Above", "top", RETURNS], false),
+        ("other/Above", "Lother/Above;", 10, ["other/Top", "top", RETURNS], false),
+        ("other/Above", "Lother/Above;", 10, ["other/Above", "open", RETURNS], true),
+        ("other/Above", "Lother/Above;", 10, ["other/Above", "none", RETURNS], true),
+        ("other/Above", "LCaller;", 9, ["other/Top", "f", field], true),
+        ("other/Above", "Lother/Above;", 9, ["other/Top", "f", field], false),
+        ("other/Above", "Lother/Above;", 9, ["other/Above", "f", field], false),
+        ("other/Above", "Lother/Above;", 9, ["other/Above", "open", field], true),
+        // No class above the caller.
+        ("java/lang/Object", "Lother/Above;", 10, ["other/Above", "top", RETURNS], true),
+        ("java/lang/Object", "Lother/Above;", 9, ["other/Above", "f", field], true),
+        // Of the caller's package.
+        ("Near", "LNear;", 10, ["Near", "near", RETURNS], true),
+        ("Near", "LNear;", 9, ["Near", "f", field], true),
+        ("Near", "LNear;", 10, ["Near", "top", RETURNS], false),
+    ] {
+        let found = fault(above, argument, tag, member);
+        assert_eq!(
+            found,
+            (!expected).then_some(Rule::ProtectedAccess),
+            "{argument} {member:?} below {above}"
+        );
+    }
+}
+
+/// To protected access `Object` is no interface, as it is to all else.
+#[test]
+fn clone_of_an_object_is_not_called_in_an_interface() {
+    let mut file = ClassFile::new(52);
+    file.flags = 0x601;
+    let clone = ["java/lang/Object", "clone", RETURNS];
+    let found = fault_of(file, "java/lang/Object", "Ljava/lang/Object;", 10, clone);
+    assert_eq!(found, Some(Rule::ProtectedAccess));
 }

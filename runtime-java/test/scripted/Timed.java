@@ -306,6 +306,30 @@ public class Timed {
         }
     }
 
+    /** 1 calls 2 so many times, for 100 or 300 ns each, as chance has it. Prints their sum. */
+    static void mixed(Random random, int calls) {
+        long sum = 0;
+        ProfilerRuntime.methodEntry(1);
+        for (int i = 0; i < calls; i++) {
+            int ns = random.nextBoolean() ? 100 : 300;
+            ProfilerRuntime.methodEntry(2);
+            Clock.pass(ns);
+            ProfilerRuntime.methodExit(2);
+            sum += ns;
+        }
+        ProfilerRuntime.methodExit(1);
+        System.out.println("sum " + sum);
+    }
+
+    /** A thread does this and ends; another one has seen it end. */
+    static void ended(Runnable first) throws Exception {
+        for (Runnable body : new Runnable[] {first, () -> leaf(9)}) {
+            Thread thread = new Thread(body, "worker");
+            thread.start();
+            thread.join();
+        }
+    }
+
     // ---- little room ----
 
     /** So many threads, one after the other; each calls twenty methods of its own three times, and one that is common to all. Prints all events. */
@@ -451,6 +475,8 @@ public class Timed {
             case "sampled": sampled(numbers[1], numbers[2]); break;
             case "sampled-threads": sampledThreads(numbers[1], numbers[2], numbers[3]); break;
             case "contexts": contexts(numbers[1]); break;
+            case "contexts-ended": ended(() -> contexts(numbers[1])); break;
+            case "mixed": mixed(random, numbers[2]); break;
             case "strangers": strangers(numbers[1]); break;
             case "links": links(numbers[1]); break;
             case "regions": regions(); break;
