@@ -3,6 +3,7 @@
 //! | module | what it is responsible for |
 //! |---|---|
 //! | [`source`] | addresses of classes (`app.jar!lib/x.jar!com/acme/Foo.class`), and what lies there |
+//! | [`sources`] | source files, by the package and the name that class files have |
 //! | [`class_path`] | classes by name: inputs, class path, JDK |
 //! | [`mod@rewrite`] | inputs to outputs: the order of what follows |
 //! | [`input`] | which input becomes which output, and what is refused before anything is read |
@@ -34,6 +35,7 @@ pub mod rewrite;
 pub mod runtime;
 pub mod settings;
 pub mod source;
+pub mod sources;
 pub mod staging;
 pub mod tree;
 pub mod unit;
