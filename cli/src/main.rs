@@ -63,6 +63,7 @@ enum Command {
     Golden(commands::golden::Opts),
     #[cfg(processes)]
     Agent(commands::agent::Opts),
+    Config(commands::config::Opts),
     Completions(commands::completions::Opts),
     Man(commands::man::Opts),
 }
@@ -125,6 +126,7 @@ fn main() -> ExitCode {
         Command::Golden(opts) => commands::golden::run(opts, &talk),
         #[cfg(processes)]
         Command::Agent(opts) => commands::agent::run(&opts),
+        Command::Config(opts) => commands::config::run(&opts, &talk),
         Command::Completions(opts) => commands::completions::run(&opts),
         Command::Man(opts) => commands::man::run(&opts, &talk),
     };

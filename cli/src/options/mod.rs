@@ -5,6 +5,7 @@ pub(crate) mod command_line;
 pub(crate) mod formats;
 pub(crate) mod labels;
 pub(crate) mod own;
+pub(crate) mod schema;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod view;
