@@ -69,6 +69,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    options::completing::answer();
     let given: Vec<_> = std::env::args_os().collect();
     let words = options::command_line::with_default_command(given.clone());
     if words != given

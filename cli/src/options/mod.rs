@@ -2,6 +2,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod command_line;
+pub(crate) mod completing;
 pub(crate) mod formats;
 pub(crate) mod labels;
 pub(crate) mod own;
