@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
 /// `instrument rewrite app.jar`, and `instrument rewrite --help` has all its options.
 #[derive(Parser)]
-#[command(name = "instrument", version, arg_required_else_help = true, after_help = io::exit::HELP)]
+#[command(name = "instrument", version, long_version = io::version::LONG, arg_required_else_help = true, after_help = io::exit::HELP)]
 #[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
 struct Cli {
     #[command(flatten)]
@@ -63,11 +63,13 @@ enum Command {
     Golden(commands::golden::Opts),
     #[cfg(processes)]
     Agent(commands::agent::Opts),
+    Config(commands::config::Opts),
     Completions(commands::completions::Opts),
     Man(commands::man::Opts),
 }
 
 fn main() -> ExitCode {
+    options::completing::answer();
     let given: Vec<_> = std::env::args_os().collect();
     let words = options::command_line::with_default_command(given.clone());
     if words != given
@@ -125,6 +127,7 @@ fn main() -> ExitCode {
         Command::Golden(opts) => commands::golden::run(opts, &talk),
         #[cfg(processes)]
         Command::Agent(opts) => commands::agent::run(&opts),
+        Command::Config(opts) => commands::config::run(&opts, &talk),
         Command::Completions(opts) => commands::completions::run(&opts),
         Command::Man(opts) => commands::man::run(&opts, &talk),
     };

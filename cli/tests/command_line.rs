@@ -17,7 +17,6 @@ fn help_and_version_go_to_stdout() {
         }
     }
     assert!(dir.line("rewrite --help").expect(0).stdout.contains("--subclasses-of"));
-    assert_eq!(dir.line("--version").expect(0).stdout, format!("instrument {}\n", env!("CARGO_PKG_VERSION")));
     let nothing = dir.run::<&str>(&[]).expect(2);
     assert!(nothing.stderr.contains("Usage:") && nothing.stdout.is_empty());
 }
@@ -107,13 +106,39 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert!(!output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
 
+/// What a shell is offered for the last of these words.
+fn offered(dir: &Dir, words: &[&str]) -> Vec<String> {
+    let mut command = dir.command(&["--"]);
+    command.arg("instrument").args(words).env("INSTRUMENT_COMPLETE", "bash").env("_CLAP_IFS", "\n");
+    command.env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    finish(command.output().unwrap()).expect(0).stdout.lines().map(str::to_owned).collect()
+}
+
 #[test]
-fn completions_and_manual_pages_know_every_command() {
+fn shells_are_offered_commands_options_words_files_and_methods() {
     let dir = Dir::new();
-    for shell in ["bash", "zsh", "fish"] {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = dir.line(&format!("completions {shell}")).expect(0).stdout;
-        assert!(script.contains("rewrite") && script.contains("strip-signatures"), "{shell}");
+        assert!(script.contains("INSTRUMENT_COMPLETE") && script.contains(shell), "{shell}: {script}");
     }
+    assert_eq!(offered(&dir, &["xpr"]), ["xprof"]);
+    assert!(offered(&dir, &["run", "--heap-"]).contains(&"--heap-dump".to_owned()));
+    assert_eq!(offered(&dir, &["run", "--record", "tr"]), ["tree", "trace"]);
+    assert_eq!(offered(&dir, &["gate", "check", "--format", "s"]), ["sarif"]);
+    let class = instrument_testing::samples::SEED;
+    dir.jar("shop.jar", &[("com/acme/Shop.class", class), ("com/acme/Cart.class", class)]);
+    assert!(offered(&dir, &["verify", "sh"]).contains(&"shop.jar".to_owned()));
+    // The default command, and the jar behind `--`.
+    let both = ["com/acme/Cart", "com/acme/Shop"];
+    assert_eq!(offered(&dir, &["shop.jar", "--include", "com"]), both);
+    assert_eq!(offered(&dir, &["run", "--root", "com/acme/C", "--", "java", "-cp", "x:shop.jar"]).len(), 0);
+    let methods = offered(&dir, &["rewrite", "shop.jar", "--latency=com/acme/Shop#"]);
+    assert!(methods.len() > 1 && methods.iter().all(|name| name.starts_with("--latency=com/acme/Shop#")));
+}
+
+#[test]
+fn manual_pages_know_every_command() {
+    let dir = Dir::new();
     let page = dir.line("man").expect(0).stdout;
     assert!(page.contains(".TH instrument 1") && page.contains("instrument\\-rewrite(1)"), "{page}");
     dir.line("man pages/man1").expect(0);

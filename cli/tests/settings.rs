@@ -242,3 +242,73 @@ fn bad_values_are_wrong_usage_wherever_they_come_from() {
         assert!(!dir.path("Foo-instrumented.class").exists());
     }
 }
+
+/// The keys of the schema are those that the file may have, and what it says of their values is so.
+#[test]
+fn the_schema_is_that_of_the_file() {
+    let dir = Dir::new();
+    let schema: Value = serde_json::from_str(&dir.line("config --schema").expect(0).stdout).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["additionalProperties"], false);
+    let properties = schema["properties"].as_object().unwrap();
+    let check = |line: &str| {
+        dir.write("x.toml", format!("{line}\n"));
+        dir.line("config x.toml")
+    };
+    let refusal = check("bogus = 1").expect(2).stderr;
+    let mut known: Vec<&str> = refusal.split('`').skip(3).step_by(2).filter(|key| *key != "report").collect();
+    known.sort_unstable();
+    let mut keys: Vec<&str> = properties.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, known);
+    // What other options ask for.
+    let more = |key: &str| if key == "propagate" { "remote = [\"http\"]\n" } else { "" };
+    for (key, property) in properties {
+        assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{key}");
+        let is_list = property["type"] == "array";
+        let one = if is_list { &property["items"] } else { property };
+        let values: Vec<Value> = match (one["type"].as_str().unwrap(), one["oneOf"].as_array()) {
+            ("boolean", _) => vec![json!(true), json!(false)],
+            ("integer", _) => vec![one["minimum"].clone(), one["maximum"].clone()],
+            (_, Some(words)) => words.iter().map(|word| word["const"].clone()).collect(),
+            _ => vec![json!(match key.as_str() {
+                "timing" => "every:64",
+                "latency" => "com.acme.Shop#sell:50ms",
+                "region" => "com.acme.Shop:12-17",
+                _ => "com.acme.Shop",
+            })],
+        };
+        for value in values {
+            let value = if is_list { json!([value]) } else { value };
+            let said = check(&format!("{}{key} = {value}", more(key)));
+            // Whether it goes with the defaults of others is no matter of a schema.
+            let reason = said.stderr.lines().next().unwrap_or_default();
+            assert!(said.code == 0 || reason.contains(": --"), "{key} = {value}: {reason}");
+        }
+        let wrong = check(&format!("{key} = {{}}"));
+        assert_eq!(wrong.code, 2, "{key}");
+    }
+}
+
+#[test]
+fn options_that_do_not_go_together_have_their_place() {
+    let dir = dir();
+    for (text, place, reason) in [
+        ("strict = true\npropagate = true\n", "x.toml:2:1: ", "--propagate is for requests by HTTP"),
+        ("record = \"trace\"\ntiming = \"all\"\n", "x.toml:2:1: ", "--timing all is for"),
+        ("jobs = 2000\n", "x.toml:1:1: ", "2000 threads are too many"),
+        ("subclasses-of = [\"a.*\"]\n", "x.toml:1:1: ", "names of classes, not `a.*`"),
+        ("transform = []\n", "x.toml:1:1: ", "the list is empty"),
+    ] {
+        dir.write("x.toml", text);
+        dir.line("config x.toml").says(2, &[place, reason]);
+        run(&dir, &["--config=x.toml".into()], &[]).says(2, &[place, reason]);
+    }
+    // The command line can be right or wrong, whatever the file says.
+    dir.write("x.toml", "propagate = true\n");
+    run(&dir, &["--config=x.toml".into(), "--remote=http".into()], &[]).expect(0);
+    let wrong = run(&dir, &["--config=x.toml".into(), "--remote=http".into(), "--jobs=2000".into()], &[]);
+    assert!(wrong.code == 2 && !wrong.stderr.contains("x.toml"), "{}", wrong.stderr);
+    dir.line("config nothing.toml").says(2, &["nothing.toml: there is no such file"]);
+    dir.line("config").says(2, &["instrument.toml: there is no such file"]);
+}

@@ -1,6 +1,8 @@
 //! `instrument gate`: baselines and budgets over exact figures; see `instrument_analysis::gate`.
 
+use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::io::exit::Exit;
@@ -10,12 +12,13 @@ use instrument_analysis::gate::baseline::{MOST_CONTEXTS, moved_once};
 use instrument_analysis::gate::check::{comparable, counted};
 use instrument_analysis::gate::conditions::Refusal;
 use instrument_analysis::gate::file::GateFile;
-use instrument_analysis::gate::open::open as open_run;
+use instrument_analysis::gate::open::{lines, open as open_run};
 use instrument_analysis::gate::print::{self, Format};
 use instrument_analysis::gate::unsettled::Unsettled;
-use instrument_analysis::gate::{Baseline, Run, check};
+use instrument_analysis::gate::{Baseline, Outcome, Run, check, sarif};
 use instrument_analysis::session::lookup::{self, Given};
 use instrument_artifacts::outputs::Outputs;
+use instrument_artifacts::sources::{self, Sources};
 use instrument_messages::{Listener, usage};
 use std::collections::{BTreeSet, HashSet};
 
@@ -66,6 +69,11 @@ enum Action {
         /// Write it to a file
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// sarif: directories in which the source files are looked for, as com/acme/Shop.java below one of them
+        ///
+        /// Without it, those are taken that builds usually have below the working directory: src/main/java and its like, of every module.
+        #[arg(long, value_name = "PATH")]
+        source_path: Option<OsString>,
         /// Only what happened within the boundary of this name, such as a test (`instrument.api.Boundary`); the process may still run
         #[arg(long, value_name = "NAME")]
         boundary: Option<String>,
@@ -98,17 +106,8 @@ enum Form {
     Json,
     /// JUnit XML, for a build server
     Junit,
-}
-
-impl Form {
-    fn format(self) -> Format {
-        match self {
-            Form::Text => Format::Text,
-            Form::Markdown => Format::Markdown,
-            Form::Json => Format::Json,
-            Form::Junit => Format::Junit,
-        }
-    }
+    /// SARIF 2.1.0, for a code host: each finding at a line of the sources
+    Sarif,
 }
 
 pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
@@ -116,12 +115,68 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         Action::Learn { runs, output, contexts, boundary } => {
             learn(&Runs::new(runs, boundary), &output, contexts, talk)
         }
-        Action::Check { gate, runs, format, output, boundary } => {
-            judge(&gate, &Runs::new(runs, boundary), format, output.as_deref(), talk)
+        Action::Check { gate, runs, format, output, source_path, boundary } => {
+            if source_path.is_some() && format != Form::Sarif {
+                return Err(usage("--source-path goes with --format sarif"));
+            }
+            let print = Print { form: format, output, source_path };
+            judge(&gate, &Runs::new(runs, boundary), &print, talk)
         }
         Action::Bless { gate, runs, contexts, boundary } => {
             bless(&gate, &Runs::new(runs, boundary), contexts, talk)
         }
+    }
+}
+
+/// How an outcome is printed, and where.
+struct Print {
+    form: Form,
+    output: Option<PathBuf>,
+    source_path: Option<OsString>,
+}
+
+impl Print {
+    /// Prints the outcome of a check of the gate at `path`.
+    fn print(&self, outcome: &Outcome, path: &Path, runs: &[PathBuf], talk: &Talk) -> Result<()> {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut text = Vec::new();
+        let format = match self.form {
+            Form::Text => Some(Format::Text),
+            Form::Markdown => Some(Format::Markdown),
+            Form::Json => Some(Format::Json),
+            Form::Junit => Some(Format::Junit),
+            Form::Sarif => None,
+        };
+        match format {
+            Some(format) => print::write(&mut text, outcome, &name, format)?,
+            None => self.sarif(&mut text, outcome, path, runs)?,
+        }
+        if let Some(output) = &self.output {
+            let mut outputs = Outputs::default();
+            outputs.file(output, None, &text)?;
+            return outputs.commit();
+        }
+        let mut out = talk.results();
+        out.write_all(&text)?;
+        Ok(out.flush()?)
+    }
+
+    fn sarif(&self, out: &mut Vec<u8>, outcome: &Outcome, path: &Path, runs: &[PathBuf]) -> Result<()> {
+        let here = std::env::current_dir()?;
+        let top = sources::top(&here);
+        let roots = self.source_path.iter().flat_map(std::env::split_paths).map(|root| here.join(root));
+        let sources = match self.source_path {
+            Some(_) => Sources::new(roots.collect()),
+            None => Sources::usual(&here),
+        };
+        let lines = lines(runs)?;
+        let line = |name: &str| {
+            let (file, number) = lines.get(name)?;
+            Some(sarif::Line { file: sources::address(&sources.find(file)?, top), number: *number })
+        };
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let gate = sources::address(&here.join(path), top);
+        Ok(sarif::write(out, outcome, &sarif::Places { name: &name, gate, line: &line })?)
     }
 }
 
@@ -260,7 +315,7 @@ fn say(baseline: &Baseline, path: &Path, talk: &Talk) {
     }
 }
 
-fn judge(path: &Path, given: &Runs, form: Form, output: Option<&Path>, talk: &Talk) -> Result<Exit> {
+fn judge(path: &Path, given: &Runs, print: &Print, talk: &Talk) -> Result<Exit> {
     let gate = open(path)?;
     let mut methods = HashSet::new();
     let runs = match read(given, &mut methods)? {
@@ -303,20 +358,6 @@ fn judge(path: &Path, given: &Runs, form: Form, output: Option<&Path>, talk: &Ta
         }
     }
     let outcome = check(gate.baseline.as_ref(), &gate.budgets, &runs);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut text = Vec::new();
-    print::write(&mut text, &outcome, &name, form.format())?;
-    match output {
-        Some(output) => {
-            let mut outputs = Outputs::default();
-            outputs.file(output, None, &text)?;
-            outputs.commit()?;
-        }
-        None => {
-            let mut out = talk.results();
-            std::io::Write::write_all(&mut out, &text)?;
-            std::io::Write::flush(&mut out)?;
-        }
-    }
+    print.print(&outcome, path, &given.paths, talk)?;
     Ok(if outcome.passes() { Exit::Done } else { Exit::Negative })
 }

@@ -6,6 +6,7 @@ pub(crate) mod agent;
 #[cfg(processes)]
 pub(crate) mod attach;
 pub(crate) mod completions;
+pub(crate) mod config;
 #[cfg(processes)]
 pub(crate) mod ctl;
 pub(crate) mod diff;

@@ -252,6 +252,26 @@ fn some_words<T: Word>(keep: impl Fn(T) -> bool) -> impl TypedValueParser<Value 
 /// A file that cannot be read, a bad pattern, or something that is not available: all wrong usage.
 pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Settings> {
     let config = Config::read(opts.config.as_deref(), talk)?;
+    let checked = |opts| {
+        let settings = combined(opts, &config, has_probes)?;
+        settings.check(has_probes).map(|()| settings)
+    };
+    // What is wrong with the file alone has its place there.
+    checked(opts).map_err(|error| match checked(Opts::default()) {
+        Err(of_file) if of_file.to_string() == error.to_string() => config.placed(error),
+        _ => error,
+    })
+}
+
+/// The same of a file alone.
+///
+/// # Errors
+/// Those of [`resolve`].
+pub(crate) fn of_file(file: Option<PathBuf>, talk: &Talk) -> Result<Settings> {
+    resolve(Opts { config: file, ..Opts::default() }, false, talk)
+}
+
+fn combined(opts: Opts, config: &Config, has_probes: bool) -> Result<Settings> {
     let include = opts.include.or_else(|| config.include()).unwrap_or_default();
     let exclude = opts.exclude.or_else(|| config.exclude()).unwrap_or_default();
     let roots = opts.roots.or_else(|| config.roots()).unwrap_or_default();
@@ -260,34 +280,33 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
     let latency = latency.map_err(|error| usage(format!("--latency: {error}")))?.concat();
     let regions = opts.regions.map(|lists| lists.into_iter().flat_map(|list| list.0).collect());
     let regions = regions.or_else(|| config.regions()).unwrap_or_default();
-    let (ids, report) = (config.ids(), config.report());
     let strip_signatures = opts.strip_signatures.or(config.strip_signatures()).unwrap_or(false);
     let record = opts.record.or(config.record).unwrap_or(Record::Tree);
     let usual = Transform::defaults(!regions.is_empty() || has_probes, record).to_vec();
     let library_calls = opts.library_calls.or(config.library_calls).unwrap_or(LibraryCalls::None);
     let of_filter = if library_calls == LibraryCalls::All { &[][..] } else { &include[..] };
-    let mut transforms = opts.transform.or(config.transform).unwrap_or(usual);
-    for values in opts.values.or(config.values).unwrap_or_default() {
+    let mut transforms = opts.transform.or_else(|| config.transform.clone()).unwrap_or(usual);
+    for values in opts.values.or_else(|| config.values.clone()).unwrap_or_default() {
         if !transforms.contains(&values.transform()) {
             transforms.push(values.transform());
         }
     }
-    for remote in opts.remote.or(config.remote).unwrap_or_default() {
+    for remote in opts.remote.or_else(|| config.remote.clone()).unwrap_or_default() {
         if !transforms.contains(&remote.transform()) {
             transforms.push(remote.transform());
         }
     }
-    let settings = Settings {
+    Ok(Settings {
         filter: Filter::new(of_filter, &exclude).map_err(|error| usage(error.to_string()))?,
         include,
         exclude,
-        subclasses_of: opts.subclasses_of.or(config.subclasses_of).unwrap_or_default(),
+        subclasses_of: opts.subclasses_of.or_else(|| config.subclasses_of.clone()).unwrap_or_default(),
         transforms,
         propagate: opts.propagate.or(config.propagate).unwrap_or(false),
         library_calls,
         native: opts.native.or(config.native).unwrap_or(false),
         large_methods: opts.large_methods.or(config.large_methods).unwrap_or(LargeMethods::Leave),
-        ids: opts.ids.or(ids),
+        ids: opts.ids.or_else(|| config.ids()),
         runtime: opts.runtime.or(config.runtime).unwrap_or(Runtime::Embed),
         record,
         timing: opts.timing.or(config.timing),
@@ -296,14 +315,12 @@ pub(crate) fn resolve(opts: Opts, has_probes: bool, talk: &Talk) -> Result<Setti
         regions,
         own_calls: None,
         launcher: None,
-        report: opts.report.or(report),
+        report: opts.report.or_else(|| config.report()),
         strict: opts.strict.or(config.strict).unwrap_or(false),
         strip_signatures,
         jobs: opts.jobs.or(config.jobs).map_or_else(processors, NonZeroUsize::get),
         level: opts.level.or(config.level).unwrap_or_default(),
-    };
-    settings.check(has_probes)?;
-    Ok(settings)
+    })
 }
 
 /// What one `--region` holds.

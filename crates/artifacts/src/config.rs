@@ -38,10 +38,12 @@ use instrument_control::word::{LibraryCalls, Record, Remote, Timing, Transform, 
 use instrument_messages::{Listener, usage};
 use instrument_rewriter::filter::Filter;
 use instrument_rewriter::region::Region;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// The file that is read when it is there and no other is named.
 pub const DEFAULT: &str = "instrument.toml";
@@ -87,6 +89,9 @@ pub struct Config {
     pub jobs: Option<NonZeroUsize>,
     /// `level`.
     pub level: Option<Level>,
+    /// Where each key stands, with the name of the file.
+    #[serde(skip)]
+    places: BTreeMap<String, String>,
 }
 
 impl Config {
@@ -138,10 +143,14 @@ impl Config {
 
     fn parse(text: &str, name: &str) -> Result<Config> {
         let at = |span: Range<usize>| place(text, name, span);
-        let config: Config = toml::from_str(text).map_err(|error| {
+        let unreadable = |error: toml::de::Error| {
             let place = error.span().map_or(name.to_owned(), &at);
             usage(format!("{place}: {}", error.message().trim_end().replace('\n', "; ")))
-        })?;
+        };
+        let mut config: Config = toml::from_str(text).map_err(unreadable)?;
+        let keys = DeTable::parse(text).map_err(unreadable)?;
+        let places = keys.get_ref().keys().map(|key| (key.get_ref().to_string(), at(key.span())));
+        config.places = places.collect();
         for region in config.region.iter().flatten() {
             Region::parse(region.get_ref())
                 .map_err(|error| usage(format!("`{}`: {error}", region.get_ref())))
@@ -156,6 +165,19 @@ impl Config {
                 .with_context(|| at(pattern.span()))?;
         }
         Ok(config)
+    }
+
+    /// An error about options that do not go together, with the place of the first that it names and the file has.
+    pub fn placed(&self, error: anyhow::Error) -> anyhow::Error {
+        let message = error.to_string();
+        let words = message.split("--").skip(1);
+        let option =
+            |text: &str| text.find(|c: char| c != '-' && !c.is_ascii_lowercase()).unwrap_or(text.len());
+        let place = words.map(|text| &text[..option(text)]).find_map(|key| self.places.get(key)).cloned();
+        match place {
+            Some(place) => error.context(place),
+            None => error,
+        }
     }
 
     /// `ids`, from the working directory.

@@ -1,6 +1,7 @@
 //! Figures of lines: the counters of profiles, and the class files that they were taken from.
 
 use crate::source;
+use crate::sources::Sources;
 use anyhow::{Context, Result};
 use instrument_analysis::coverage::{Branch, Class, Coverage, Line, Method};
 use instrument_analysis::session::ProfileFile;
@@ -36,13 +37,10 @@ pub fn of(profiles: &[PathBuf], class_path: &OsStr, listener: &dyn Listener) -> 
     Ok(coverage)
 }
 
-/// Where a source file is below one of these directories; if it is not found, its path below its root.
-pub fn source_path(roots: &[PathBuf], package: &str, file: &str) -> String {
+/// Where a source file is; if it is not found, its path below its root.
+pub fn source_path(sources: &Sources, package: &str, file: &str) -> String {
     let path = if package.is_empty() { file.to_owned() } else { format!("{package}/{file}") };
-    // Names of class files may lead anywhere.
-    let is_plain = !path.split('/').any(|part| part == ".." || part.is_empty());
-    let found = roots.iter().map(|root| root.join(&path)).find(|at| is_plain && at.is_file());
-    found.map_or(path, |at| at.display().to_string())
+    sources.find(&path).map_or(path, |at| at.display().to_string())
 }
 
 /// What profiles have counted.

@@ -3,6 +3,8 @@
 //! | module | what it is responsible for |
 //! |---|---|
 //! | [`source`] | addresses of classes (`app.jar!lib/x.jar!com/acme/Foo.class`), and what lies there |
+//! | [`sources`] | source files, by the package and the name that class files have |
+//! | [`suggestions`] | how patterns of classes and methods go on that somebody has begun to type |
 //! | [`class_path`] | classes by name: inputs, class path, JDK |
 //! | [`mod@rewrite`] | inputs to outputs: the order of what follows |
 //! | [`input`] | which input becomes which output, and what is refused before anything is read |
@@ -36,7 +38,9 @@ pub mod rewrite;
 pub mod runtime;
 pub mod settings;
 pub mod source;
+pub mod sources;
 pub mod staging;
+pub mod suggestions;
 pub mod tree;
 pub mod unit;
 pub mod verify;

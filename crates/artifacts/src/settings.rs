@@ -38,6 +38,11 @@ impl Level {
     /// What to say of another number.
     pub const RANGE: &str = "a level of compression is 1 to 12";
 
+    /// The numbers that are levels.
+    pub fn all() -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(|number| Level::try_from(*number).is_ok())
+    }
+
     /// The number.
     pub fn get(self) -> u8 {
         self.0
@@ -181,7 +186,7 @@ impl Settings {
     pub fn check(&self, has_probes: bool) -> Result<()> {
         if !self.records() && !has_probes && self.record != Record::Samples {
             let words: Vec<&str> = Transform::WORDS.iter().map(|(word, ..)| *word).collect();
-            return Err(usage(format!("the list of transforms is empty; there are {}", words.join(", "))));
+            return Err(usage(format!("--transform: the list is empty; there are {}", words.join(", "))));
         }
         self.check_method_events()?;
         self.check_exclusions()?;
@@ -200,7 +205,7 @@ impl Settings {
             return Err(usage(format!("--subclasses-of takes the names of classes, not `{class}`")));
         }
         if self.jobs > MAX_JOBS {
-            return Err(usage(format!("{} threads are too many; at most {MAX_JOBS}", self.jobs)));
+            return Err(usage(format!("--jobs: {} threads are too many; at most {MAX_JOBS}", self.jobs)));
         }
         if let Some(path) = &self.report
             && !may_replace(path)

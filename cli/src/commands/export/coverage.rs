@@ -7,6 +7,7 @@ use instrument_analysis::export::format::Format;
 use instrument_analysis::export::{jacoco, lcov};
 use instrument_artifacts::coverage;
 use instrument_artifacts::outputs::Outputs;
+use instrument_artifacts::sources::Sources;
 use instrument_messages::{Listener, usage};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(crate) fn run(request: &Request<'_>, talk: &Talk) -> Result<Exit> {
     };
     let coverage = coverage::of(request.files, class_path, talk)?;
 
-    let sources: Vec<PathBuf> = request.source_path.iter().flat_map(std::env::split_paths).collect();
+    let sources = Sources::new(request.source_path.iter().flat_map(std::env::split_paths).collect());
     let write = |out: &mut dyn Write| match request.format {
         Format::Jacoco => jacoco::write(&coverage, &name(request.files), out),
         _ => lcov::write(&coverage, &|package, file| coverage::source_path(&sources, package, file), out),

@@ -19,6 +19,7 @@
 //! | [`outcome`] | what a check came to: findings, and what is worth a line |
 //! | [`growth`] | what the number of calls grows with |
 //! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
+//! | [`sarif`] | the same as SARIF, with lines of sources |
 //!
 //! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused ([`conditions::Refusal`]).
 
@@ -37,6 +38,7 @@ pub mod outcome;
 pub mod print;
 pub mod reason;
 pub mod run;
+pub mod sarif;
 mod search;
 pub mod unsettled;
 mod values;

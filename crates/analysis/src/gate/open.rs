@@ -1,6 +1,7 @@
 //! A run from its profile.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::conditions::Refusal;
@@ -8,6 +9,7 @@ use super::run::Run;
 use super::whole::{complete, conditions, lossless};
 use crate::load::{self, Process};
 use crate::session::{Error, ProfileFile};
+use crate::stable_name::stable;
 
 /// How often a profile that is written meanwhile is read, until what other threads do is not in the way.
 const ATTEMPTS: usize = 10;
@@ -47,4 +49,22 @@ pub fn open(path: &Path, boundary: Option<&str>) -> Result<Result<Run, Refusal>,
         let run = Run::of_part(label, conditions, &loaded.model, part.as_deref());
         return Ok(run.map(|run| run.with_instrumented(names.methods())));
     }
+}
+
+/// Where methods begin in the sources, by their stable names: the path of the file below its root, and the first line, 0 if that is not
+/// known. Of several methods with one name (lambdas of one method) it is the first.
+///
+/// # Errors
+/// A file that cannot be read, or is no profile.
+pub fn lines(profiles: &[PathBuf]) -> Result<HashMap<String, (String, u32)>, Error> {
+    let mut lines: HashMap<String, (String, u32)> = HashMap::new();
+    for path in profiles {
+        let file = ProfileFile::open(path, 0, false)?;
+        for (name, origin) in file.names.origins() {
+            let Some(found) = origin.path(&name) else { continue };
+            let line = lines.entry(stable(&name).into_owned()).or_insert_with(|| found.clone());
+            *line = found.min(line.clone());
+        }
+    }
+    Ok(lines)
 }

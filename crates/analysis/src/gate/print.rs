@@ -35,14 +35,14 @@ const REMARKS: usize = 5;
 const PATH: usize = 12;
 
 /// Short names, as `OrderService#list`: with parameters where two methods would have one name, and packages where that is not enough.
-struct Labels {
+pub(super) struct Labels {
     labels: BTreeMap<String, String>,
     /// How a name is quoted in a sentence.
     quote: fn(&str) -> String,
 }
 
 impl Labels {
-    fn new(outcome: &Outcome, format: Format) -> Labels {
+    pub(super) fn new(outcome: &Outcome, format: Format) -> Labels {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         for finding in &outcome.findings {
             names.insert(&finding.method);
@@ -72,7 +72,7 @@ impl Labels {
         Labels { labels, quote }
     }
 
-    fn of<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
+    pub(super) fn of<'n>(&'n self, name: &'n str) -> Cow<'n, str> {
         printable(self.labels.get(name).map_or(name, String::as_str))
     }
 
@@ -125,7 +125,7 @@ fn in_words(limit: &str) -> String {
 }
 
 /// What a finding says in one sentence, names in backticks.
-fn sentence(finding: &Finding, labels: &Labels) -> String {
+pub(super) fn sentence(finding: &Finding, labels: &Labels) -> String {
     let name = |name: &str| labels.quoted(name);
     let method = name(&finding.method);
     let now = number(finding.now);
@@ -190,7 +190,7 @@ fn path(finding: &Finding, labels: &Labels) -> Option<String> {
 }
 
 /// What stands below a sentence.
-fn details(finding: &Finding, labels: &Labels) -> Vec<String> {
+pub(super) fn details(finding: &Finding, labels: &Labels) -> Vec<String> {
     let mut lines: Vec<String> = growth(finding, labels).into_iter().collect();
     lines.extend(path(finding, labels).map(|path| format!("in {path}")));
     match finding.consequences {
