@@ -300,7 +300,7 @@ pub(crate) enum Class {
 }
 
 /// What the decoding loop needs of an opcode, side by side; masks, so that nothing has to be asked for each instruction.
-/// Eight bytes: a processor finds one by its opcode without a multiplication.
+/// Sixteen bytes: a processor finds one by its opcode without a multiplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Info {
     /// In bytes; 0 if it varies.
@@ -311,12 +311,13 @@ pub(crate) struct Info {
     pub(crate) pushes: u8,
     /// How many bits behind the opcode are the index of a constant.
     index_bits: u8,
-    /// All bits if the constant is a field or a method, which says what is taken from the stack and put onto it; else none.
-    pub(crate) member_mask: i8,
-    /// All bits if parameters are taken from the stack.
-    pub(crate) call_mask: i8,
-    /// All bits if the field is taken from the stack.
-    pub(crate) put_mask: i8,
+    /// If the constant is a field or a method: which of what that [takes and puts](moves) count.
+    pub(crate) member_mask: u64,
+}
+
+/// Slots that a member takes from the stack and puts onto it, in one number.
+pub(crate) const fn moves(pops: u16, pushes: u16) -> u64 {
+    pops as u64 | (pushes as u64) << 32
 }
 
 impl Info {
@@ -329,16 +330,8 @@ impl Info {
 
 /// Of each opcode.
 pub(crate) static INFO: [Info; 256] = {
-    let illegal = Info {
-        length: 0,
-        class: Class::Illegal,
-        pops: 0,
-        pushes: 0,
-        index_bits: 0,
-        member_mask: 0,
-        call_mask: 0,
-        put_mask: 0,
-    };
+    let illegal =
+        Info { length: 0, class: Class::Illegal, pops: 0, pushes: 0, index_bits: 0, member_mask: 0 };
     let mut table = [illegal; 256];
     let mut op = 0;
     while op < 256 {
@@ -391,10 +384,14 @@ const fn info(op: u8) -> Info {
         OPEN if matches!(operands, Operands::MultiArray) => (0, 1),
         pops => (pops, PUSHES[op as usize]),
     };
-    let member_mask = if is_member { -1 } else { 0 };
-    let call_mask = if matches!(op, INVOKEVIRTUAL..=INVOKEDYNAMIC) { -1 } else { 0 };
-    let put_mask = if matches!(op, PUTSTATIC | PUTFIELD) { -1 } else { 0 };
-    Info { length, class, pops, pushes, index_bits, member_mask, call_mask, put_mask }
+    const POPS_ALONE: u64 = u32::MAX as u64;
+    let member_mask = match op {
+        GETSTATIC | GETFIELD => !POPS_ALONE,
+        PUTSTATIC | PUTFIELD => POPS_ALONE,
+        INVOKEVIRTUAL..=INVOKEDYNAMIC => u64::MAX,
+        _ => 0,
+    };
+    Info { length, class, pops, pushes, index_bits, member_mask }
 }
 
 /// Length in bytes of the instruction that begins with each opcode; 0 if it varies or there is no such opcode.
@@ -424,16 +421,16 @@ mod tests {
         assert_eq!([SIPUSH, GOTO, IINC, NOP, 0xca].map(index), [0; 5]);
         let moves = |op: u8| (INFO[usize::from(op)].pops, INFO[usize::from(op)].pushes);
         assert_eq!([LDC2_W, LCMP, CHECKCAST, MULTIANEWARRAY].map(moves), [(0, 2), (4, 1), (1, 1), (0, 1)]);
-        let masks = |op: u8| {
+        let of_member = |op: u8| {
             let info = &INFO[usize::from(op)];
-            (info.pops, info.member_mask, info.call_mask, info.put_mask)
+            (info.pops, info.pushes, info.member_mask & super::moves(3, 5))
         };
-        assert_eq!([GETSTATIC, PUTSTATIC].map(masks), [(0, -1, 0, 0), (0, -1, 0, -1)]);
-        assert_eq!([GETFIELD, PUTFIELD].map(masks), [(1, -1, 0, 0), (1, -1, 0, -1)]);
+        assert_eq!([GETSTATIC, GETFIELD].map(of_member), [(0, 0, 5 << 32), (1, 0, 5 << 32)]);
+        assert_eq!([PUTSTATIC, PUTFIELD].map(of_member), [(0, 0, 3), (1, 0, 3)]);
         for op in [INVOKEVIRTUAL, INVOKESPECIAL, INVOKEINTERFACE] {
-            assert_eq!((masks(op), moves(op).1), ((1, -1, -1, 0), 0));
+            assert_eq!(of_member(op), (1, 0, 3 | 5 << 32));
         }
-        assert_eq!([INVOKESTATIC, INVOKEDYNAMIC].map(masks), [(0, -1, -1, 0); 2]);
-        assert_eq!(masks(NEW), (0, 0, 0, 0));
+        assert_eq!([INVOKESTATIC, INVOKEDYNAMIC].map(of_member), [(0, 0, 3 | 5 << 32); 2]);
+        assert_eq!(of_member(NEW), (0, 1, 0));
     }
 }

@@ -4,13 +4,19 @@ use super::Reason;
 use crate::class_file::instruction::length_at;
 use crate::class_file::opcode::{self, Class, INFO, Info};
 
-const START: u8 = 1;
+/// In [`CodeScan::marks`].
+pub(crate) const START: u8 = 1;
 const UNREACHED_START: u8 = 2;
 
 /// Somebody who goes along while code is decoded, instruction by instruction.
 pub(crate) trait Follow {
-    /// The instruction at `pc` takes and puts as many slots as `info` says, and takes `more`; it names the constant `index`, if that is not 0.
-    /// Control goes on behind it.
+    /// Goes over plain instructions from `pc` on, as far as there is nothing to ask, and marks each place behind one. Where it stops.
+    ///
+    /// A loop of its own: the state of both sides has room in the processor's registers then.
+    fn plain(&mut self, code: &[u8], pc: usize, marks: &mut [u8]) -> usize;
+
+    /// The instruction at `pc`, where these end, takes and puts as many slots as `info` says, and takes `more`; it names the constant `index`,
+    /// if that is not 0. Control goes on behind it.
     fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16);
 
     /// That at `pc` is a branch, a switch, an end of the method, `ret`, or `wide`, and takes so many bytes.
@@ -19,6 +25,19 @@ pub(crate) trait Follow {
 
 /// Nobody.
 impl Follow for () {
+    #[inline(always)]
+    fn plain(&mut self, code: &[u8], mut pc: usize, marks: &mut [u8]) -> usize {
+        while let Some(op) = code.get(pc) {
+            let info = &INFO[usize::from(*op)];
+            let behind = pc + usize::from(info.length);
+            if info.class != Class::Plain || behind > code.len() {
+                break;
+            }
+            marks[behind] = START;
+            pc = behind;
+        }
+        pc
+    }
     #[inline(always)]
     fn step(&mut self, _: usize, _: &Info, _: u8, _: u16) {}
     #[inline(always)]
@@ -79,44 +98,37 @@ impl CodeScan {
         let mut all_marks = std::mem::take(&mut self.marks);
         let marks = &mut all_marks[..=code.len()];
         let mut pc = 0;
-        let mut reached = START;
+        marks[0] = START;
         let decoded = loop {
-            let Some(&op) = code.get(pc) else { break pc != 0 && pc == code.len() };
-            marks[pc] = reached;
-            reached = START;
-            let info = &INFO[usize::from(op)];
-            let mut length = usize::from(info.length);
-            let mut more = 0;
-            if info.class != Class::Plain {
-                if length == 0 {
-                    length = length_at(code, pc).unwrap_or(usize::MAX);
-                }
-                let Some(bytes) = code.get(pc..pc.saturating_add(length)) else { break false };
-                if let Some(executed) = self.note(bytes, pc as u32, info.class) {
-                    if opcode::is_end_of_flow(executed) {
-                        reached = UNREACHED_START;
-                    }
-                    follower.jumps(code, pc, length, info);
-                    pc += length;
-                    continue;
-                }
-                if info.class == Class::MultiANewArray {
-                    more = bytes[3];
-                }
-            }
-            let behind = match code.get(pc + 1..pc + 3) {
-                Some(&[a, b]) => [a, b],
-                _ => [code.get(pc + 1).copied().unwrap_or_default(), 0],
+            pc = follower.plain(code, pc, marks);
+            let rest = code.get(pc..).unwrap_or_default();
+            let [op, behind @ ..] = rest else { break pc != 0 };
+            let info = &INFO[usize::from(*op)];
+            let length = match info.length {
+                0 => length_at(code, pc).unwrap_or(usize::MAX),
+                length => usize::from(length),
             };
-            if code.len() - pc < length {
-                break false;
+            let Some(bytes) = rest.get(..length) else { break false };
+            let mut reached = START;
+            let executed =
+                if info.class == Class::Plain { None } else { self.note(bytes, pc as u32, info.class) };
+            if let Some(executed) = executed {
+                if opcode::is_end_of_flow(executed) {
+                    reached = UNREACHED_START;
+                }
+                follower.jumps(code, pc, length, info);
+            } else {
+                let more = if info.class == Class::MultiANewArray { bytes[3] } else { 0 };
+                let behind = match *behind {
+                    [a, b, ..] => [a, b],
+                    [a] => [a, 0],
+                    [] => [0, 0],
+                };
+                follower.step(pc, info, more, info.index(behind));
             }
-            follower.step(pc, info, more, info.index(behind));
             pc += length;
-        };
-        if decoded {
             marks[pc] = reached;
-        }
+        };
         self.marks = all_marks;
         (if decoded { Ok(()) } else { Err(Reason::BadCode) }, follower)
     }
@@ -198,6 +210,9 @@ mod tests {
     struct Log(Vec<String>);
 
     impl Follow for Log {
+        fn plain(&mut self, _: &[u8], pc: usize, _: &mut [u8]) -> usize {
+            pc
+        }
         fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16) {
             let member = if info.member_mask == 0 { "" } else { "m" };
             self.0.push(format!("{pc}: {}-{} {member}#{index}", info.pops + more, info.pushes));

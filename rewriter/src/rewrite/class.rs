@@ -60,6 +60,8 @@ pub struct ClassRewriter {
 struct Asked<'a, C> {
     class: &'a ClassFile<'a>,
     choose: C,
+    /// Those in methods that were not met yet.
+    regions: Wanted,
     /// The methods that can be called from other processes.
     remote: &'a MethodSet,
     inserter: Option<Arc<dyn InsertCalls>>,
@@ -178,18 +180,17 @@ impl ClassRewriter {
             return Ok(Outcome::Skipped(reason));
         }
         let name = class.name()?;
-        let mut regions = self.locate_regions(name, class);
+        let regions = self.locate_regions(name, class);
         let remote = match &self.remote_methods {
             Some(methods) if self.transforms.rmi => methods.of(name).unwrap_or_default(),
             _ => MethodSet::default(),
         };
         self.begin_class(class);
-        let mut asked = Asked { class, choose, remote: &remote, inserter: self.own_calls.clone() };
+        let mut asked = Asked { class, choose, regions, remote: &remote, inserter: self.own_calls.clone() };
         let (mut rewritten, mut index) = (0, 0u16);
         let mut walk = class.methods();
         while let Some(mut member) = walk.open()? {
-            let regions = regions.remove(&index).unwrap_or_default();
-            rewritten += u32::from(self.walk_method(&mut member, index, regions, &mut asked)?);
+            rewritten += u32::from(self.walk_method(&mut member, index, &mut asked)?);
             walk.close(member.attributes.position());
             index = index.wrapping_add(1);
         }
@@ -216,7 +217,6 @@ impl ClassRewriter {
         &mut self,
         member: &mut OpenMember<'_>,
         index: u16,
-        mut regions: Vec<(usize, Located)>,
         asked: &mut Asked<'_, impl FnMut(&MethodRef<'_>) -> Choice>,
     ) -> Result<bool, ClassError> {
         let class = asked.class;
@@ -226,39 +226,50 @@ impl ClassRewriter {
         let has_code = may_have_code(member.access_flags);
         let (mut is_chosen, mut changed) = (false, false);
         while let Some(attribute) = member.attributes.next()? {
-            let is_code = class.pool.is(attribute.name_index, WellKnown::Code);
-            let (mut code, mut scanned) = (None, None);
-            if let Some(validity) = &mut self.validity {
-                let read = if is_code { Validity::read(class, &attribute) } else { None };
-                let found = read.as_ref().map(|(code, leads_out)| (code, *leads_out));
-                scanned = validity.attribute(class, &attribute, found, &mut self.method.scan);
-                code = read.map(|read| read.0);
-            } else if is_code {
-                code = MethodCode::read(&attribute, &class.pool, |_| ());
+            if !class.pool.is(attribute.name_index, WellKnown::Code) {
+                if let Some(validity) = &mut self.validity {
+                    validity.attribute(class, &attribute);
+                }
+                continue;
             }
-            if is_chosen || !has_code || !is_code {
+            let (code, scanned) = match &mut self.validity {
+                Some(validity) => validity.code(class, &attribute, &mut self.method.scan),
+                None => (MethodCode::read(&attribute, &class.pool, |_| ()), None),
+            };
+            if is_chosen || !has_code {
                 continue;
             }
             is_chosen = true;
             let (name, descriptor) =
                 (class.pool.utf8(member.name_index)?, class.pool.utf8(member.descriptor_index)?);
             let method = MethodRef { index, access_flags: member.access_flags, name, descriptor };
-            let choice = (asked.choose)(&method);
-            let regions = self.regions_of(choice, std::mem::take(&mut regions));
-            let Some((id, transforms)) = self.wanted(choice) else { continue };
-            let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
-            // What is left is not told of, but for its arrays.
-            let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Arrays);
-            let is_remote = asked.is_remote(&method);
-            let request = Request { id, transforms, is_remote, regions: &located, own_calls };
             let old = OldMethod { class, method, attribute, code: code.as_ref(), scanned };
-            let large = Large { old, descriptor_index: member.descriptor_index, request, regions: &regions };
-            changed = self.rewrite_method(&large, matches!(choice, Choice::Rewrite(_)));
+            changed = self.choose_method(old, member.descriptor_index, asked);
         }
         if !is_chosen {
             self.reports.push(MethodReport { index, event: MethodEvent::Skipped(Reason::NoCode) });
         }
         Ok(changed)
+    }
+
+    /// Asks what to do with a method that has code, and does it; whether that changed it.
+    fn choose_method(
+        &mut self,
+        old: OldMethod<'_>,
+        descriptor_index: u16,
+        asked: &mut Asked<'_, impl FnMut(&MethodRef<'_>) -> Choice>,
+    ) -> bool {
+        let choice = (asked.choose)(&old.method);
+        let regions = asked.regions.remove(&old.method.index).unwrap_or_default();
+        let regions = self.regions_of(choice, regions);
+        let Some((id, transforms)) = self.wanted(choice) else { return false };
+        let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
+        // What is left is not told of, but for its arrays.
+        let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Arrays);
+        let is_remote = asked.is_remote(&old.method);
+        let request = Request { id, transforms, is_remote, regions: &located, own_calls };
+        let large = Large { old, descriptor_index, request, regions: &regions };
+        self.rewrite_method(&large, matches!(choice, Choice::Rewrite(_)))
     }
 
     /// Why the class as a whole stays as it is, if that is known before its methods are looked at.

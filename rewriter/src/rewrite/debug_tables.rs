@@ -22,7 +22,7 @@ pub(crate) fn write_line_numbers(
     if rows.len() < 2 || rows.len() != 2 + 4 * usize::from(u16::from_be_bytes([rows[0], rows[1]])) {
         return;
     }
-    for row in rows[2..].chunks_exact_mut(4) {
+    for row in rows[2..].as_chunks_mut::<4>().0 {
         let pc = usize::from(u16::from_be_bytes([row[0], row[1]]));
         let moved = if pc < code_length { relocation.source(pc) as u16 } else { NOWHERE };
         row[..2].copy_from_slice(&moved.to_be_bytes());
@@ -44,7 +44,7 @@ pub(crate) fn write_local_variables(
     if rows.len() < 2 || rows.len() != 2 + 10 * usize::from(u16::from_be_bytes([rows[0], rows[1]])) {
         return;
     }
-    for row in rows[2..].chunks_exact_mut(10) {
+    for row in rows[2..].as_chunks_mut::<10>().0 {
         let word = |at: usize| u16::from_be_bytes([row[at], row[at + 1]]);
         let [start, length, name, descriptor] = [0, 2, 4, 6].map(word);
         if start as usize >= code_length || start as usize + length as usize > code_length {
@@ -60,7 +60,8 @@ pub(crate) fn write_local_variables(
 }
 
 /// Moves a `start_pc, length` pair at the front of `row`.
-pub(crate) fn write_range(row: &mut [u8], relocation: &Relocation) {
+#[inline]
+pub(crate) fn write_range<const WIDTH: usize>(row: &mut [u8; WIDTH], relocation: &Relocation) {
     let start = usize::from(u16::from_be_bytes([row[0], row[1]]));
     let length = usize::from(u16::from_be_bytes([row[2], row[3]]));
     let new_start = relocation.source(start);

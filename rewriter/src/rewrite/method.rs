@@ -147,12 +147,12 @@ impl MethodRewriter {
         let class = method.class;
         let has_frames = class.major_version >= version::FIRST_WITH_FRAMES;
         let start = out.len();
-        out.extend_from_slice(&method.attribute.name_index.to_be_bytes());
-        out.extend_from_slice(&[0; 4]);
         let deeper = code.max_stack.checked_add(self.edits.extra_stack).ok_or(Reason::MaxStack)?;
-        out.extend_from_slice(&deeper.max(self.edits.least_stack).to_be_bytes());
-        let locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(Reason::MaxLocals)?;
-        out.extend_from_slice(&locals.to_be_bytes());
+        let max_stack = deeper.max(self.edits.least_stack);
+        let max_locals = code.max_locals.checked_add(self.edits.extra_locals).ok_or(Reason::MaxLocals)?;
+        // Name, length of the attribute, limits, and length of the code.
+        let head = [method.attribute.name_index, 0, 0, max_stack, max_locals, 0, 0].map(u16::to_be_bytes);
+        out.extend_from_slice(head.as_flattened());
         let (regions, unwind_pc) = self.write_code(code, has_frames, frames, out)?;
         exception_table::write(
             code.exception_table,
@@ -172,8 +172,8 @@ impl MethodRewriter {
         Ok(())
     }
 
-    /// Appends the length of the code and the code, with the handlers behind it: how many of them are of code regions, and the pc of the one
-    /// for unwinding.
+    /// Appends the code, with the handlers behind it, and fills in its length in front of it: how many handlers are of code regions, and the pc
+    /// of the one for unwinding.
     fn write_code(
         &mut self,
         code: &CodeAttribute<'_>,
@@ -181,8 +181,6 @@ impl MethodRewriter {
         frames: Option<&[u8]>,
         out: &mut Vec<u8>,
     ) -> Result<(usize, u32), Reason> {
-        let length_at = out.len();
-        out.extend_from_slice(&[0; 4]);
         let code_at = out.len();
         self.relocation.apply(code.code, &self.scan, &self.edits, has_frames, frames, out)?;
         self.appended.clear();
@@ -205,7 +203,7 @@ impl MethodRewriter {
             return Err(Reason::MethodTooLarge);
         }
         self.crossed_huge_limit = length > HUGE_METHOD_LIMIT && code.code.len() <= HUGE_METHOD_LIMIT;
-        out[length_at..code_at].copy_from_slice(&(length as u32).to_be_bytes());
+        out[code_at - 4..code_at].copy_from_slice(&(length as u32).to_be_bytes());
         Ok((regions, unwind_pc))
     }
 
@@ -233,9 +231,7 @@ impl MethodRewriter {
         out.extend_from_slice(&u16::try_from(count).map_err(|_| Reason::BadCode)?.to_be_bytes());
         let mut attributes = code.attributes.clone();
         while let Some(attribute) = attributes.next().map_err(|_| Reason::BadCode)? {
-            let start = out.len();
-            out.extend_from_slice(&attribute.name_index.to_be_bytes());
-            out.extend_from_slice(&[0; 4]);
+            let start = open_attribute(attribute.name_index, out);
             let is = |which| pool.is(attribute.name_index, which);
             if is(WellKnown::LineNumberTable) {
                 debug_tables::write_line_numbers(attribute.info, code.code.len(), relocation, out);
@@ -259,9 +255,7 @@ impl MethodRewriter {
             close_attribute(start, out);
         }
         if added {
-            let start = out.len();
-            out.extend_from_slice(&appender.stack_map_table()?.to_be_bytes());
-            out.extend_from_slice(&[0; 4]);
+            let start = open_attribute(appender.stack_map_table()?, out);
             stack_map_table::write(None, &self.scan, relocation, appended, out)?;
             close_attribute(start, out);
         }
@@ -294,6 +288,12 @@ impl MethodRewriter {
                 .map(|note| MethodReport { index, event: MethodEvent::Rewritten(note) }),
         );
     }
+}
+
+/// Appends the head of an attribute, without its length: where it begins.
+fn open_attribute(name_index: u16, out: &mut Vec<u8>) -> usize {
+    out.extend_from_slice([name_index, 0, 0].map(u16::to_be_bytes).as_flattened());
+    out.len() - 6
 }
 
 /// Fills in the length of the attribute that begins at `start` and ends where `out` ends.

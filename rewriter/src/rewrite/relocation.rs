@@ -15,7 +15,7 @@ use crate::class_file::instruction::{Switch, i2, i4};
 use crate::class_file::opcode;
 use crate::class_file::stack_map_table::Frames;
 use crate::code::code_scan::CodeScan;
-use crate::code::edits::{Detour, Edits, Insertion, Place, Way};
+use crate::code::edits::{Detour, Edits, Insertion, Place, Snippet, Way};
 use std::iter::Peekable;
 use std::slice::{Iter, IterMut};
 
@@ -60,6 +60,9 @@ impl Trampoline {
 /// Marks the places of points in [`Relocation::moved`].
 const POINT: u32 = 1 << 31;
 
+/// Behind all pcs.
+const NOWHERE: u32 = u32::MAX;
+
 /// Where a [`Detour`] went.
 #[derive(Debug, Clone)]
 struct PlacedDetour {
@@ -87,8 +90,11 @@ pub(crate) struct Relocation {
 
 /// What is still to be emitted, and where.
 struct Emission<'e> {
-    insertions: Peekable<Iter<'e, Insertion>>,
+    insertions: &'e [Insertion],
     detours: Peekable<Iter<'e, Detour>>,
+    switches: Peekable<Iter<'e, u32>>,
+    widened: Peekable<Iter<'e, u32>>,
+    trampolines: Peekable<IterMut<'e, Trampoline>>,
     out: &'e mut Vec<u8>,
     /// Where the new code array begins in `out`.
     start: usize,
@@ -103,22 +109,23 @@ impl Emission<'_> {
     }
 
     /// Emits everything that stands in front of the instruction at `pc`: the point without its shift.
-    fn in_front_of(
-        &mut self,
-        pc: u32,
-        scan: &CodeScan,
-        trampolines: &mut Peekable<IterMut<'_, Trampoline>>,
-        placed: &mut Vec<PlacedDetour>,
-    ) -> Point {
+    fn in_front_of(&mut self, pc: u32, scan: &CodeScan, placed: &mut Vec<PlacedDetour>) -> Point {
+        let bounces = self.trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
+        let detours = self.detours.peek().is_some_and(|detour| detour.pc == pc);
+        let before = self.insertions.first().is_none_or(|next| next.place == Place::Before || next.pc != pc);
+        if !bounces && !detours && before {
+            // Most points: nothing stands apart from the instruction.
+            let at = self.position();
+            self.insert(pc, Place::Before);
+            return Point { end: at, pad: at, landing: at, target: at, instruction: self.position() };
+        }
         self.insert(pc, Place::AfterPrevious);
         let end = self.position();
         let mut has_pad = false;
-        while self.insertions.next_if(|next| next.pc == pc && next.place == Place::Pad).is_some() {
+        while self.next_insertion(pc, Place::Pad).is_some() {
             has_pad = true;
         }
-        let lands = self.insertions.peek().is_some_and(|next| next.pc == pc && next.place == Place::Landing);
-        let bounces = trampolines.peek().is_some_and(|trampoline| trampoline.at == pc);
-        let detours = self.detours.peek().is_some_and(|detour| detour.pc == pc);
+        let lands = self.insertions.first().is_some_and(|next| next.pc == pc && next.place == Place::Landing);
         let falls = scan.falls_into(pc as usize) || (pc == 0 && detours);
         if (lands || bounces || detours) && falls {
             self.goto_target();
@@ -127,8 +134,8 @@ impl Emission<'_> {
         if has_pad {
             self.goto_target();
         }
-        while let Some(trampoline) = trampolines.next_if(|trampoline| trampoline.at == pc) {
-            trampoline.position = self.position();
+        while let Some(trampoline) = self.trampolines.next_if(|trampoline| trampoline.at == pc) {
+            trampoline.position = (self.out.len() - self.start) as u32;
             self.out.extend_from_slice(&[opcode::GOTO_W, 0, 0, 0, 0]);
         }
         let is_thrown_to = self.detours(pc, lands, placed);
@@ -149,9 +156,25 @@ impl Emission<'_> {
         Point { end, pad, landing, target, instruction: self.position() }
     }
 
+    /// Where something is emitted next that is no insertion.
+    fn next_other(&mut self) -> u32 {
+        (self.switches.peek().map_or(NOWHERE, |pc| **pc))
+            .min(self.widened.peek().map_or(NOWHERE, |pc| **pc))
+            .min(self.trampolines.peek().map_or(NOWHERE, |trampoline| trampoline.at))
+            .min(self.detours.peek().map_or(NOWHERE, |detour| detour.pc))
+    }
+
+    fn next_insertion(&mut self, pc: u32, place: Place) -> Option<Snippet> {
+        let (next, rest) = self.insertions.split_first()?;
+        (next.pc == pc && next.place == place).then(|| {
+            self.insertions = rest;
+            next.snippet
+        })
+    }
+
     fn insert(&mut self, pc: u32, place: Place) {
-        while let Some(insertion) = self.insertions.next_if(|next| next.pc == pc && next.place == place) {
-            insertion.snippet.append_to(self.out);
+        while let Some(snippet) = self.next_insertion(pc, place) {
+            snippet.append_to(self.out);
         }
     }
 
@@ -169,10 +192,10 @@ impl Emission<'_> {
             let more = self.detours.peek().is_some_and(|detour| detour.pc == pc);
             if matches!(way, Way::Exceptions(_)) {
                 is_thrown_to = true;
-                let mut landing = self.insertions.clone();
-                while let Some(next) = landing.next_if(|next| next.pc == pc && next.place == Place::Landing) {
-                    next.snippet.append_to(self.out);
-                }
+                let landing = self.insertions.iter();
+                landing
+                    .take_while(|next| next.pc == pc && next.place == Place::Landing)
+                    .for_each(|next| next.snippet.append_to(self.out));
             }
             if more || lands || is_thrown_to {
                 self.goto_target();
@@ -224,33 +247,29 @@ impl Relocation {
         self.shift = (out.len() - start) as i32;
         self.moved.clear();
         let mut emission = Emission {
-            insertions: edits.insertions.iter().peekable(),
+            insertions: &edits.insertions,
             detours: edits.detours.iter().peekable(),
+            switches: scan.switches.iter().peekable(),
+            widened: self.widened.iter().peekable(),
+            trampolines: self.trampolines.iter_mut().peekable(),
             out,
             start,
             to_target: Vec::new(),
         };
-        let mut switches = scan.switches.iter().peekable();
-        let mut widened = self.widened.iter().peekable();
-        let mut trampolines = self.trampolines.iter_mut().peekable();
         let mut copied = 0usize;
+        let mut other = emission.next_other();
         loop {
-            const NONE: u32 = u32::MAX;
-            let pc = (emission.insertions.peek().map_or(NONE, |insertion| insertion.pc))
-                .min(switches.peek().map_or(NONE, |pc| **pc))
-                .min(widened.peek().map_or(NONE, |pc| **pc))
-                .min(trampolines.peek().map_or(NONE, |trampoline| trampoline.at))
-                .min(emission.detours.peek().map_or(NONE, |detour| detour.pc));
-            if pc == NONE {
+            let pc = emission.insertions.first().map_or(NOWHERE, |insertion| insertion.pc).min(other);
+            if pc == NOWHERE {
                 break;
             }
             emission.out.extend_from_slice(&code[copied..pc as usize]);
             copied = pc as usize;
-            let point = emission.in_front_of(pc, scan, &mut trampolines, &mut self.detours);
-            if switches.next_if(|&&at| at == pc).is_some() {
+            let point = emission.in_front_of(pc, scan, &mut self.detours);
+            if emission.switches.next_if(|&&at| at == pc).is_some() {
                 self.switches.push((pc, point.instruction));
                 copied = emit_switch(code, pc as usize, start, emission.out);
-            } else if widened.next_if(|&&at| at == pc).is_some() {
+            } else if emission.widened.next_if(|&&at| at == pc).is_some() {
                 let wide = if code[pc as usize] == opcode::GOTO { opcode::GOTO_W } else { opcode::JSR_W };
                 emission.out.extend_from_slice(&[wide, 0, 0, 0, 0]);
                 copied += 3;
@@ -259,6 +278,9 @@ impl Relocation {
             self.moved.push(self.points.len() as u32 | POINT);
             self.shift = emission.position() as i32 - copied as i32;
             self.points.push(point);
+            if pc == other {
+                other = emission.next_other();
+            }
         }
         push_moved(&mut self.moved, code.len() as u32 + 1, self.shift);
         emission.out.extend_from_slice(&code[copied..]);

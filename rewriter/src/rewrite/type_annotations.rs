@@ -43,7 +43,7 @@ impl Walk<'_> {
         match self.u1()? {
             0x40 | 0x41 => {
                 for _ in 0..self.u2()? {
-                    let row = self.bytes.get_mut(self.at..self.at + 6)?;
+                    let row = self.bytes.get_mut(self.at..)?.first_chunk_mut::<6>()?;
                     write_range(row, self.relocation);
                     self.at += 6;
                 }

@@ -45,41 +45,36 @@ impl Validity {
         self.leads_out |= check.out(name_index) || check.out(descriptor_index);
     }
 
-    /// Reads a Code attribute: what it holds, and whether an attribute in it names a constant behind the end of the pool.
-    pub(crate) fn read<'a>(
-        class: &ClassFile<'a>,
-        attribute: &Attribute<'a>,
-    ) -> Option<(MethodCode<'a>, bool)> {
-        let check = Check::new(class);
-        let mut leads_out = false;
-        let code = MethodCode::read(attribute, &class.pool, |table| {
-            leads_out |= check.attribute(Place::Code, table)
-        });
-        code.map(|code| (code, leads_out))
+    /// An attribute of a method that is not Code.
+    pub(crate) fn attribute(&mut self, class: &ClassFile<'_>, attribute: &Attribute<'_>) {
+        self.leads_out |= Check::new(class).attribute(Place::Method, attribute);
     }
 
-    /// An attribute of a method. `code`: what it holds, and whether that leads out, if it is a Code attribute that can be
-    /// [read](Self::read). Its code is decoded into `scan` then, unless enough is known of the class: the outcome of that.
-    pub(crate) fn attribute(
+    /// A Code attribute: what it holds, if it can be read, and the outcome of decoding its code into `scan`, which is left out when enough is
+    /// known of the class.
+    pub(crate) fn code<'a>(
         &mut self,
-        class: &ClassFile<'_>,
-        attribute: &Attribute<'_>,
-        code: Option<(&MethodCode<'_>, bool)>,
+        class: &ClassFile<'a>,
+        attribute: &Attribute<'a>,
         scan: &mut CodeScan,
-    ) -> Option<Result<(), Reason>> {
+    ) -> (Option<MethodCode<'a>>, Option<Result<(), Reason>>) {
         let check = Check::new(class);
-        self.leads_out |= check.attribute(Place::Method, attribute);
+        let mut leads_out = false;
+        let method = MethodCode::read(attribute, &class.pool, |table| {
+            leads_out |= check.attribute(Place::Code, table)
+        });
         // What cannot be read is refused before and after.
-        let (method, leads_out) = code.filter(|_| !self.leads_out)?;
-        let code = &method.code;
+        let Some(MethodCode { code, frames, .. }) = method.as_ref().filter(|_| !self.leads_out) else {
+            return (method, None);
+        };
         self.leads_out =
             leads_out || code.exception_table.iter().any(|handler| check.out(handler.catch_type));
         if self.fault.is_some() {
-            return None;
+            return (method, None);
         }
-        let (scanned, fault) = self.depth.judge(code, method.frames, class.major_version, &class.pool, scan);
+        let (scanned, fault) = self.depth.judge(code, *frames, class.major_version, &class.pool, scan);
         self.fault = fault;
-        Some(scanned)
+        (method, Some(scanned))
     }
 
     /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `attributes`: those of the class.
@@ -108,9 +103,11 @@ impl Validity {
             this.method(class, method.name_index, method.descriptor_index);
             let mut attributes = method.attributes();
             while let Some(attribute) = attributes.next()? {
-                let is_code = class.pool.is(attribute.name_index, WellKnown::Code);
-                let code = if is_code { Self::read(class, &attribute) } else { None };
-                this.attribute(class, &attribute, code.as_ref().map(|(code, out)| (code, *out)), &mut scan);
+                if class.pool.is(attribute.name_index, WellKnown::Code) {
+                    this.code(class, &attribute, &mut scan);
+                } else {
+                    this.attribute(class, &attribute);
+                }
             }
         }
         this.finish(class, class.attributes_behind(methods.position())?)

@@ -7,20 +7,22 @@
 
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::instruction::{Instruction, Instructions, targets, u2};
-use crate::class_file::opcode::{self, INFO, Info, OPERANDS, Operands, POPS, PUSHES};
+use crate::class_file::opcode::{self, Class, INFO, Info, OPERANDS, Operands, POPS, PUSHES, moves};
 use crate::class_file::stack_map_table::{Frames, types, verification_type};
 use crate::class_file::{CodeAttribute, ConstantPool, version};
 use crate::code::Reason;
-use crate::code::code_scan::{CodeScan, Follow};
+use crate::code::code_scan::{CodeScan, Follow, START};
 
 /// From this version on frames decide; in 50, HotSpot asks the old verifier where frames do not fit.
 const FRAMES_DECIDE: u16 = 51;
 /// Passes over a code array without frames: one more whenever a branch backward leads to a depth that was not known.
 const MOST_PASSES: usize = 8;
 /// In [`StackDepth::effects`]: not looked up yet.
-const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN: u64 = u64::MAX;
 /// In [`StackDepth::effects`]: no field and no method.
-const NONE: u32 = u32::MAX - 1;
+const NONE: u64 = u64::MAX - 1;
+/// Both have these bits, one in each half, and no effect has any: it is of less than 65,536 slots.
+const IS_NO_EFFECT: u64 = 1 << 63 | 1 << 31;
 
 /// Whether a code array can be decoded, has no subroutine, and every branch and handler leads to an instruction. Where that is not so, the method
 /// is left by itself.
@@ -43,8 +45,8 @@ pub(super) struct StackDepth {
     known: Vec<(u32, u32)>,
     /// Depths at targets of branches, on top of `known`.
     reached: Vec<(u32, u32)>,
-    /// By constant, for members and descriptors: slots of the parameters, and in the upper half of the result or field.
-    effects: Vec<u32>,
+    /// By constant, for members and descriptors: what [`member`] says.
+    effects: Vec<u64>,
 }
 
 impl StackDepth {
@@ -203,7 +205,7 @@ struct Walk<'w> {
     most: i32,
     max: i32,
     pool: &'w ConstantPool<'w>,
-    effects: &'w mut [u32],
+    effects: &'w mut [u64],
     /// Where the depths at targets of branches are noted, if they are.
     reached: Option<&'w mut Vec<(u32, u32)>>,
     needs_frames: bool,
@@ -223,14 +225,6 @@ impl Walk<'_> {
     }
 
     /// The next instruction begins at `pc`.
-    #[inline(always)]
-    fn at(&mut self, pc: usize) {
-        if self.next <= pc {
-            self.arrive(pc);
-        }
-    }
-
-    #[inline(always)]
     fn arrive(&mut self, pc: usize) {
         while let Some((&(at, depth), rest)) = self.known.split_first()
             && at as usize <= pc
@@ -244,61 +238,104 @@ impl Walk<'_> {
     }
 
     #[inline(always)]
-    fn take_and_put(&mut self, pops: u32, pushes: u32) {
-        // Where nothing leads, it stays too much to matter: a code array has less than 65,536 instructions, and none puts more than two.
-        self.room = (self.room + pops as i32).min(self.most) - pushes as i32;
+    fn take_and_put(&mut self, pops: u32, pushes: u32, member: u64) {
+        self.room = left(self.room, self.most, pops, pushes, member);
         if self.room < 0 {
             self.refuse(Reason::BadMaxStack);
         }
     }
 }
 
-/// Slots that a member's parameters take, and in the upper half its result or field. Many have the same descriptor, for which it is kept as well.
+/// The room on the stack behind an instruction, of which `member` says what the member that it names takes and puts.
+#[inline(always)]
+fn left(room: i32, most: i32, pops: u32, pushes: u32, member: u64) -> i32 {
+    // Where nothing leads, it stays too much to matter: a code array has less than 65,536 instructions, and none puts more than two.
+    (room + (pops + member as u32) as i32).min(most) - (pushes + (member >> 32) as u32) as i32
+}
+
+/// What a member takes from the stack and puts onto it: a method its parameters and its result, a field what it holds, if it is set or got.
+/// Many have the same descriptor, for which it is kept as well.
 #[inline(never)]
-fn look_up(pool: &ConstantPool<'_>, effects: &mut [u32], index: u16) -> u32 {
-    let effect = slots(pool, effects, index).unwrap_or(NONE);
+fn member(pool: &ConstantPool<'_>, effects: &mut [u64], index: u16) -> u64 {
+    let effect = of_descriptor(pool, effects, index).unwrap_or(NONE);
     effects[usize::from(index)] = effect;
     effect
 }
 
-fn slots(pool: &ConstantPool<'_>, effects: &mut [u32], index: u16) -> Option<u32> {
+fn of_descriptor(pool: &ConstantPool<'_>, effects: &mut [u64], index: u16) -> Option<u64> {
     let descriptor = pool.descriptor_of(index)?;
     let known = effects.get_mut(usize::from(descriptor))?;
     if *known == UNKNOWN {
         let text = pool.utf8(descriptor).ok()?;
         let slots = match text.first() {
             Some(b'(') => method_slots(text),
-            _ => field_slots(text).map(|(width, _)| (0, width)),
+            _ => field_slots(text).map(|(width, _)| (width, width)),
         };
-        *known = slots.map_or(NONE, |(parameters, result)| u32::from(parameters) | u32::from(result) << 16);
+        *known = slots.map_or(NONE, |(pops, pushes)| moves(pops, pushes));
     }
     Some(*known)
 }
 
 impl Follow for Walk<'_> {
+    #[inline(never)]
+    fn plain(&mut self, code: &[u8], mut pc: usize, marks: &mut [u8]) -> usize {
+        while !self.is_over && pc < code.len() {
+            if self.next <= pc {
+                self.arrive(pc);
+            }
+            let (effects, most, next) = (&*self.effects, self.most, self.next);
+            let (mut room, mut unknown) = (self.room, None);
+            while pc < next
+                && let Some(&[op, a, b]) = code.get(pc..pc + 3)
+            {
+                let info = &INFO[usize::from(op)];
+                let behind = pc + usize::from(info.length);
+                if info.class != Class::Plain || behind > code.len() {
+                    break;
+                }
+                let index = info.index([a, b]);
+                let Some(known) = effects.get(usize::from(index)) else { break };
+                let effect = known & info.member_mask;
+                if effect & IS_NO_EFFECT != 0 {
+                    unknown = (*known == UNKNOWN).then_some(index);
+                    break;
+                }
+                let left = left(room, most, u32::from(info.pops), u32::from(info.pushes), effect);
+                if left < 0 {
+                    break;
+                }
+                room = left;
+                marks[behind] = START;
+                pc = behind;
+            }
+            self.room = room;
+            match unknown {
+                Some(index) => _ = member(self.pool, self.effects, index),
+                None if pc < next => return pc,
+                None => {}
+            }
+        }
+        ().plain(code, pc, marks)
+    }
+
     #[inline(always)]
-    fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16) {
-        self.at(pc);
+    fn step(&mut self, _: usize, info: &Info, more: u8, index: u16) {
         let Some(&known) = self.effects.get(usize::from(index)) else {
             return self.refuse(Reason::BadConstantIndex);
         };
-        let mask = |bits: i8| i32::from(bits) as u32;
-        let mut effect = known & mask(info.member_mask);
-        if effect >= NONE {
+        let mut effect = known & info.member_mask;
+        if effect & IS_NO_EFFECT != 0 {
             // What nobody asks for is not looked up.
-            if effect == UNKNOWN && !self.is_over {
-                effect = look_up(self.pool, self.effects, index);
-            }
-            if effect >= NONE {
+            let asked = known == UNKNOWN && !self.is_over;
+            let found = if asked { member(self.pool, self.effects, index) } else { known };
+            if found & IS_NO_EFFECT != 0 {
                 // No field and no method: refused before and after.
                 self.is_over = true;
                 return;
             }
+            effect = found & info.member_mask;
         }
-        let (parameters, result) = (effect & 0xffff & mask(info.call_mask), effect >> 16);
-        let put = result & mask(info.put_mask);
-        let pops = u32::from(info.pops) + u32::from(more) + parameters + put;
-        self.take_and_put(pops, u32::from(info.pushes) + result - put);
+        self.take_and_put(u32::from(info.pops) + u32::from(more), u32::from(info.pushes), effect);
     }
 
     #[inline(always)]
@@ -306,21 +343,20 @@ impl Follow for Walk<'_> {
         if self.is_over {
             return;
         }
-        self.at(pc);
         let op = code[pc];
         self.needs_frames |= match OPERANDS[usize::from(op)] {
             Operands::None => pc + length < code.len(),
             Operands::Wide => false,
             _ => true,
         };
-        let (mut ends, mut moves) = (opcode::is_end_of_flow(op), (info.pops, info.pushes));
+        let (mut ends, mut slots) = (opcode::is_end_of_flow(op), (info.pops, info.pushes));
         if op == opcode::WIDE {
             let widened = code[pc + 1];
             ends = widened == opcode::RET;
-            moves = (POPS[usize::from(widened)], PUSHES[usize::from(widened)]);
+            slots = (POPS[usize::from(widened)], PUSHES[usize::from(widened)]);
         }
         let before = self.room;
-        self.take_and_put(u32::from(moves.0), u32::from(moves.1));
+        self.take_and_put(u32::from(slots.0), u32::from(slots.1), 0);
         if let Some(reached) = self.reached.as_deref_mut()
             && self.most != UNREACHED
         {
