@@ -1,8 +1,11 @@
-//! The agent that the binary carries, if it is to carry one: `INSTRUMENT_CARRY_AGENT` says which.
+//! What the binary is built from, for `--version`; and the agent that it carries, if it is to carry one: `INSTRUMENT_CARRY_AGENT` says which.
 //!
 //! - Not set, or empty: none. A build of the whole workspace leaves the agent beside the binary.
 //! - `build`: the agent is built here. `cargo install` installs binaries only, so `cli/.cargo/config.toml` asks for this.
 //! - A path: this library.
+
+#[path = "build/commit.rs"]
+mod commit;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,6 +20,7 @@ const SOURCES: [&str; 7] =
 fn main() {
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     // What the feature brings is there on Linux only: one word for both.
     println!("cargo::rustc-check-cfg=cfg(processes)");
     if env::var_os("CARGO_FEATURE_PROCESSES").is_some()
@@ -24,6 +28,7 @@ fn main() {
     {
         println!("cargo::rustc-cfg=processes");
     }
+    facts();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let library = match env::var(VARIABLE).unwrap_or_default().as_str() {
         "" => None,
@@ -41,6 +46,41 @@ fn main() {
         }
     };
     std::fs::write(out.join("carried_agent.rs"), text).expect("OUT_DIR can be written");
+}
+
+/// Sets what `io/version.rs` prints. The same sources give the same words: no time, no folder, no machine.
+fn facts() {
+    let of_cargo = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"));
+    let workspace = Path::new("..");
+    let commit = if of_cargo("PROFILE") == "release" {
+        // Whether something differs from the commit depends on every file.
+        for path in commit::watched(workspace) {
+            println!("cargo::rerun-if-changed={path}");
+        }
+        commit::commit(workspace).unwrap_or_else(|| "not known: built without git".to_owned())
+    } else {
+        // A build for every commit would be in the way of work.
+        "not looked for: the debug profile".to_owned()
+    };
+    let compiler = Command::new(of_cargo("RUSTC")).arg("--version").output();
+    let compiler =
+        compiler.map_or_else(|_| String::new(), |said| String::from_utf8_lossy(&said.stdout).into_owned());
+    let mut features: Vec<String> = Vec::new();
+    if env::var_os("CARGO_FEATURE_PROCESSES").is_some() {
+        features.push("processes".to_owned());
+    }
+    if !env::var(VARIABLE).unwrap_or_default().is_empty() {
+        features.push("carries its agent".to_owned());
+    }
+    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
+    for (name, value) in [
+        ("COMMIT", &*commit),
+        ("TARGET", &of_cargo("TARGET")),
+        ("FEATURES", &features),
+        ("COMPILER", compiler.trim()),
+    ] {
+        println!("cargo::rustc-env=INSTRUMENT_{name}={value}");
+    }
 }
 
 /// Builds the agent with the same cargo, profile, target and flags, into a folder of its own: that of the workspace is locked by the

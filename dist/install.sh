@@ -109,5 +109,5 @@ while IFS= read -r file; do
 done <"$work/files"
 cp "$work/files" "$list.new"
 mv -f "$list.new" "$list"
-echo "installed $("$prefix/bin/instrument" --version) below $prefix; $0 --prefix $prefix --uninstall removes it"
+echo "installed $("$prefix/bin/instrument" -V) below $prefix; $0 --prefix $prefix --uninstall removes it"
 case :$PATH: in *":$prefix/bin:"*) ;; *) echo "note: $prefix/bin is not on the PATH" ;; esac

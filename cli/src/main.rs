@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// `instrument app.jar` writes app-instrumented.jar, which runs under plain `java -jar` and behaves as before; it is short for
 /// `instrument rewrite app.jar`, and `instrument rewrite --help` has all its options.
 #[derive(Parser)]
-#[command(name = "instrument", version, arg_required_else_help = true, after_help = io::exit::HELP)]
+#[command(name = "instrument", version, long_version = io::version::LONG, arg_required_else_help = true, after_help = io::exit::HELP)]
 #[command(override_usage = "instrument [OPTIONS] <INPUT>...\n       instrument [OPTIONS] <COMMAND>")]
 struct Cli {
     #[command(flatten)]

@@ -23,3 +23,4 @@ mod ship;
 mod terminal;
 mod top;
 mod verify;
+mod version;

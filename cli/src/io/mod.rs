@@ -7,3 +7,4 @@ pub(crate) mod exit;
 pub(crate) mod progress;
 pub(crate) mod recorded;
 pub(crate) mod talk;
+pub(crate) mod version;
