@@ -37,6 +37,10 @@ const NODE: [&str; 5] = [
 ];
 /// What `crates/fleet/spark` needs.
 const SPARK: [&str; 2] = ["pyspark==4.3.0", "pyarrow==26.0.1"];
+/// Schemas of the files of CI services, and what compares a file with one.
+const CI: [&str; 1] = ["check-jsonschema==0.39.0"];
+/// It has the schema of SARIF.
+const SARIF: &str = "@microsoft/jest-sarif@1.0.0-beta.0";
 const ATTEMPTS: u32 = 3;
 
 /// What a reader understood: by `process/thread/frame/frame..` a context's figures.
@@ -64,6 +68,24 @@ pub fn read_with(script: &str, input: &Path, environment: &[(&str, &OsStr)]) -> 
 /// speedscope's schema, as its package carries it.
 pub fn speedscope_schema() -> Result<PathBuf> {
     Ok(node_packages()?.join("node_modules/speedscope/dist/release/file-format-schema.json"))
+}
+
+/// The schema of SARIF 2.1.0.
+///
+/// # Errors
+/// It cannot be fetched.
+pub fn sarif_schema() -> Result<PathBuf> {
+    let packages = fetched("sarif", &[SARIF], npm)?;
+    Ok(packages.join("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json"))
+}
+
+/// The content of a file that fits a schema, as check-jsonschema is given it.
+///
+/// # Errors
+/// It does not fit.
+pub fn fits(file: &Path, schema: &[&OsStr]) -> Result<Value> {
+    let words = std::iter::once(file.as_os_str()).chain(schema.iter().copied());
+    answer("ci_file.py", &python_with("ci", &CI)?, words, b"")
 }
 
 /// The rules of axe-core, as a script.
@@ -158,15 +180,17 @@ fn python_with(name: &str, packages: &[&str]) -> Result<PathBuf> {
 /// # Errors
 /// They cannot be fetched.
 pub fn node_packages() -> Result<PathBuf> {
-    fetched("node", &NODE, |directory, packages| {
-        fs::create_dir_all(directory)?;
-        fs::write(directory.join("package.json"), "{\"private\": true}\n")?;
-        let mut npm = Command::new("npm");
-        npm.current_dir(directory)
-            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .args(packages);
-        npm.run_quietly().context("npm (Node.js) is needed").map(drop)
-    })
+    fetched("node", &NODE, npm)
+}
+
+fn npm(directory: &Path, packages: &[&str]) -> Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join("package.json"), "{\"private\": true}\n")?;
+    let mut npm = Command::new("npm");
+    npm.current_dir(directory)
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .args(packages);
+    npm.run_quietly().context("npm (Node.js) is needed").map(drop)
 }
 
 /// The directory with these packages, installed unless it is there already.

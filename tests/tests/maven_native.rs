@@ -27,6 +27,9 @@ const POM: &str = r#"<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 "#;
 
+/// A company's mirror stands in the place of the repository, which cannot be reached.
+const SETTINGS: &str = "<settings><mirrors><mirror><id>here</id><mirrorOf>here</mirrorOf><url>MIRROR</url></mirror></mirrors></settings>";
+
 struct Native {
     folder: TempDir,
     /// Where the machine's local repository keeps this group.
@@ -83,10 +86,15 @@ impl Native {
 
     /// `mvn instrument:prepare-agent` in the project, without an `instrument` on the PATH.
     fn build(&self, adjust: impl FnOnce(&mut Command)) -> Result<(bool, String)> {
+        self.build_from(&format!("file://{}", self.at("repository").display()), adjust)
+    }
+
+    /// The same with another address of the plugin's repository.
+    fn build_from(&self, address: &str, adjust: impl FnOnce(&mut Command)) -> Result<(bool, String)> {
         let mut maven = Command::new("mvn");
         maven
             .args(["-B", "-ntp", "-Dstyle.color=never", "instrument:prepare-agent"])
-            .arg(format!("-Dplugin.repository=file://{}", self.at("repository").display()))
+            .arg(format!("-Dplugin.repository={address}"))
             .env("PATH", path_without_instrument()?)
             .current_dir(self.at("project"));
         adjust(&mut maven);
@@ -127,7 +135,11 @@ fn the_binary_comes_from_the_repository_of_the_plugin() -> Result<()> {
     for artifact in ["instrument-native", "instrument-maven-plugin"] {
         native.forget(artifact)?;
     }
-    let (success, said) = native.build(|_| ())?;
+    let mirror = format!("file://{}", native.at("repository").display());
+    fs::write(native.at("settings.xml"), SETTINGS.replace("MIRROR", &mirror))?;
+    let (success, said) = native.build_from("https://repository.invalid/", |maven| {
+        maven.arg("-gs").arg(native.at("settings.xml"));
+    })?;
     ensure!(success, "{said}");
     let copies = native.copies()?;
     let library = copies.join("libinstrument_agent.so");

@@ -136,3 +136,35 @@ fn packages_hold_everything_and_are_the_same_bytes_again() -> Result<()> {
     }
     Ok(())
 }
+
+/// As the workflow does, with a key that is made for the occasion.
+#[test]
+fn what_maven_central_wants_signed_is_signed() -> Result<()> {
+    if Command::new("gpg").arg("--version").output().is_err() {
+        println!("there is no gpg");
+        return Ok(());
+    }
+    let release = tempfile::tempdir()?;
+    let folder = release.path().join("maven/io/github/instrument");
+    fs::create_dir_all(&folder)?;
+    let sign = || {
+        let mut script = Command::new(root().join("dist/sign"));
+        script.arg(release.path()).arg("--rehearse");
+        script
+    };
+    fs::write(release.path().join("SHA256SUMS"), "x")?;
+    fs::write(folder.join("a.pom.sha256"), "x")?;
+    let refused = sign().output()?;
+    ensure!(
+        !refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("nothing to sign")
+    );
+    for name in ["a.jar", "a.pom", "a-linux.exe", "a-linux.so"] {
+        fs::write(folder.join(name), name)?;
+    }
+    ensure!(lines(&mut sign())? == ["5 files signed and verified"]);
+    ensure!(fs::read_dir(&folder)?.count() == 5, "a rehearsal leaves nothing");
+    let refused =
+        Command::new(root().join("dist/sign")).arg(release.path()).env_remove("MAVEN_GPG_KEY").output()?;
+    ensure!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("MAVEN_GPG_KEY"));
+    Ok(())
+}
