@@ -107,6 +107,22 @@ fn projects_are_built_with_the_plugin() -> Result<()> {
     let said = gradle.succeed("my second", &["run", "gate", "-Pinstrument.gateAction=learn"])?;
     ensure!(said.contains(":instrumentRuntimeClasspath FROM-CACHE") && said.contains("sum 42"), "{said}");
 
+    // The report: the classes of both modules, and no other.
+    let said = gradle.succeed("my second", &["instrumentReport", "instrumentAggregate"])?;
+    let reports = gradle.folder.path().join("my second/build/instrument-reports");
+    for (name, own) in [("report", "classes of "), ("aggregate", " more, ")] {
+        let text = fs::read_to_string(reports.join(name).join("report.txt"))?;
+        ensure!(text.contains(own) && reports.join(name).join("report.html").is_file(), "{text}");
+    }
+    ensure!(said.contains("shop.Shop.main(String[])") && said.contains("lib.Price.of(int)"), "{said}");
+
+    // A gate from several builds: each is run, and none before them is taken.
+    let learn = ["instrumentGate", "-Pinstrument.gateAction=learn", "-Pinstrument.keep"];
+    for runs in ["1 run -> ", "2 runs -> "] {
+        let said = gradle.succeed("my second", &learn)?;
+        ensure!(said.contains(runs), "{said}");
+    }
+
     // The agent records what the gate judges.
     let source = gradle.folder.path().join("my second/src/main/java/shop/Shop.java");
     fs::write(&source, fs::read_to_string(&source)?.replace("i < 7", "i < 70"))?;
@@ -180,6 +196,7 @@ fn newer(gradle: &Gradle) -> Result<()> {
             "--no-daemon",
             "--offline",
             "--build-cache",
+            "--parallel",
         ]);
         java.args(["--configuration-cache", "-I"]).arg(at("newer/init.gradle"));
         java.arg(format!("-PpluginJar={}", gradle.jar().display()));
@@ -195,15 +212,15 @@ fn newer(gradle: &Gradle) -> Result<()> {
         Ok(said)
     };
     gradle.checkout("third")?;
-    let said = build("third", &["run", "agentRun"])?;
+    let said = build("third", &["run", "agentRun", "instrumentAggregate"])?;
     ensure!(said.contains("4 methods of 2 classes rewritten"), "{said}");
     ensure!(
         said.matches("sum 42").count() == 2 && said.contains("Configuration cache entry stored."),
         "{said}"
     );
-    let said = build("third", &["run", "agentRun"])?;
+    let said = build("third", &["run", "agentRun", "instrumentAggregate"])?;
     ensure!(said.contains("Configuration cache entry reused."), "{said}");
-    for task in ["instrumentRuntimeClasspath", "agentRun"] {
+    for task in ["instrumentRuntimeClasspath", "agentRun", "instrumentAggregate"] {
         ensure!(said.contains(&format!(":{task} UP-TO-DATE")), "{said}");
     }
     gradle.checkout("my fourth")?;

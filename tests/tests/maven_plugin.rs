@@ -50,7 +50,14 @@ fn a_gate_over_tests_says_what_grew() -> Result<()> {
         let said = builds.succeed("single", &learn)?;
         ensure!(said.contains(runs), "{said}");
     }
-    builds.succeed("single", &["-o", "instrument:gate"])?;
+    let bless = ["-o", "instrument:gate", "instrument:golden", "-Dinstrument.goldenAction=bless"];
+    let said = builds.succeed("single", &bless)?;
+    ensure!(said.contains("blessed shop: 1 file"), "{said}");
+    let text = builds.project("single").join("src/test/golden/shop/expected/Shop.class.txt");
+    fs::write(&text, fs::read_to_string(&text)?.replace("imul", "iadd"))?;
+    let (success, said) = builds.build("single", &["-o", "-q", "instrument:golden"])?;
+    ensure!(!success && said.contains("FAIL shop: 1 file not as blessed -> "), "{said}");
+    ensure!(said.contains("[ERROR] +        imul"), "{said}");
     let source = builds.project("single").join("src/test/java/shop/ShopTest.java");
     fs::write(&source, fs::read_to_string(&source)?.replace("i < 7", "i < 70"))?;
     let (success, said) = builds.build("single", &["-o", "-q", "test", "instrument:gate"])?;
@@ -73,11 +80,19 @@ fn single(builds: &Builds) -> Result<()> {
     let said = builds.succeed("single", &["verify"])?;
     ensure!(said.contains("single-1.jar -> "), "{said}");
     ensure!(fs::read(jar("single-1.jar"))? == bare, "what is released has changed");
+    // The module's classes are its own code, and its tests are not; in the log there is no more than that.
+    let report = fs::read_to_string(jar("instrument/report.txt"))?;
     ensure!(
-        // What takes next to nothing, as `Shop.price`, is not among the rows of a report.
-        fs::read_to_string(jar("instrument/report.txt"))?.contains("shop.ShopTest.prices()"),
-        "no report of the tests"
+        report.contains("program     tests of single: ShopTest (pid ") && !report.contains("ShopTest."),
+        "{report}"
     );
+    let log: Vec<&str> = said.lines().skip_while(|line| !line.contains("own code ")).collect();
+    let end = log.iter().position(|line| line.contains("---")).unwrap_or(log.len());
+    ensure!((2..=10).contains(&end) && log[0].contains("own code    classes of target/classes, "), "{said}");
+    ensure!(log[..end].iter().any(|line| line.ends_with("shop.Shop.price(int)")), "{said}");
+    for name in ["report.html", "aggregate.txt", "aggregate.html"] {
+        ensure!(jar("instrument").join(name).is_file(), "{name}: {said}");
+    }
     let output = Command::new("java")
         .arg("-cp")
         .arg(jar("single-1-instrumented.jar"))

@@ -2,6 +2,8 @@
 //!
 //! Prints what is not as blessed, in the order of the cases; `--junit` writes it for a build server.
 
+mod review;
+
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use anyhow::{Context, Result};
@@ -13,7 +15,8 @@ use instrument_artifacts::outputs::Outputs;
 use instrument_messages::{Listener, number};
 use instrument_names::printable::{printable, printable_lines};
 use rayon::prelude::*;
-use std::io::Write;
+use review::Verdict;
+use std::io::{Write, stdin};
 use std::path::PathBuf;
 
 /// Snapshots of bytecode: cases whose classes must print as they did when they were blessed
@@ -29,6 +32,8 @@ pub(crate) struct Opts {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// Compare what the cases make now with what was blessed; exit code 0: the same, 1: not so
+    ///
+    /// What differs is kept in the folder `pending` of each case for `review`, `accept` and `reject`, unless the variable CI is set.
     Check {
         #[command(flatten)]
         cases: Cases,
@@ -44,6 +49,40 @@ enum Action {
         #[command(flatten)]
         cases: Cases,
     },
+    /// Show what `check` found, one difference after the other, and ask what becomes of it; exit code 0: all is judged, 1: not so
+    Review {
+        #[command(flatten)]
+        chosen: Chosen,
+        /// Lines of context around a difference
+        #[arg(long, short = 'U', value_name = "N", default_value_t = 3)]
+        context: usize,
+    },
+    /// Take all that `check` found as right from now on; no command is run
+    Accept {
+        #[command(flatten)]
+        chosen: Chosen,
+    },
+    /// Forget what `check` found: what was blessed stays right
+    Reject {
+        #[command(flatten)]
+        chosen: Chosen,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Chosen {
+    /// The folder of the cases
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Only this case; repeatable
+    #[arg(long = "case", value_name = "NAME")]
+    named: Vec<String>,
+}
+
+impl Chosen {
+    fn read(&self) -> Result<Vec<Case>> {
+        Case::all(&self.directory, &self.named)
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,12 +106,23 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let (cases, blesses, junit, context) = match opts.action {
         Action::Check { cases, junit, context } => (cases, false, junit, context),
         Action::Bless { cases } => (cases, true, None, 3),
+        Action::Review { chosen, context } => {
+            return review::review(&chosen.read()?, context, &mut stdin().lock(), &mut talk.results());
+        }
+        Action::Accept { chosen } => {
+            return review::all(&chosen.read()?, Verdict::Accept, &mut talk.results());
+        }
+        Action::Reject { chosen } => {
+            return review::all(&chosen.read()?, Verdict::Reject, &mut talk.results());
+        }
     };
     let shown = cases.directory.display().to_string();
     let directory = cases.directory.canonicalize().with_context(|| shown.clone())?;
     let jvms = cases.jvms.iter().map(|home| Jvm::at(home)).collect::<Result<Vec<_>>>()?;
     let cases = Case::all(&directory, &cases.named)?;
-    let job = Job { directory: &directory, jvms: &jvms, blesses, context };
+    // What nobody can review is not kept.
+    let keeps = std::env::var_os("CI").is_none();
+    let job = Job { directory: &directory, jvms: &jvms, blesses, keeps, context };
     let outcomes: Vec<Examined> = cases.par_iter().map(|case| job.examine(case)).collect();
 
     let mut out = talk.results();

@@ -14,7 +14,7 @@ use anyhow::Result;
 use instrument_analysis::report::counts::{self, Sort};
 use instrument_analysis::report::screen;
 use instrument_analysis::report::summary::Summary;
-use instrument_analysis::session::Methods;
+use instrument_analysis::session::{Methods, Request};
 use instrument_messages::{Listener, usage};
 
 /// Summarise profiles on one screen: which program, how long, its own methods, and what went wrong; -v: everything
@@ -34,6 +34,11 @@ pub(crate) struct Opts {
     /// else what is in no known library]
     #[arg(long, value_name = "PATTERN")]
     own: Vec<String>,
+    #[command(flatten)]
+    own_classes: own::ClassesOpts,
+    /// Print no more than the program's own methods, on ten lines, as for the log of a build
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    brief: bool,
     /// Width of a line; 0: no limit [default: that of the terminal]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
@@ -68,9 +73,10 @@ struct Table {
 /// # Errors
 /// A file that cannot be read or understood.
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
-    let request = opts.session.request();
+    let request = Request { own_classes: opts.own_classes.read()?, ..opts.session.request() };
     let session = session::read(&request, talk)?;
     let Table { sort, top, per_thread, allocations } = opts.table;
+    let top = top.or(opts.brief.then_some(screen::BRIEF));
     let table = counts::Request { sort, top, per_thread, allocations, split_threads: request.split_threads };
     let wants_table = opts.counts || opts.csv || per_thread || allocations;
     if session.profiles.is_empty() && wants_table {
@@ -89,7 +95,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     } else if wants_table || session.is_of_counts() {
         counts.tables(&table, &mut out)?;
         counts.balance.print(&mut out)?;
-        if !wants_table {
+        if !wants_table && !opts.brief {
             summary.beside_counts(&mut out)?;
         }
     } else {
@@ -97,9 +103,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         let width = opts.width.map(|width| if width == 0 { usize::MAX } else { width });
         let print = Print { width, ..Print::default() };
         print.with(None, &Methods::default(), talk.colours_results(), |options| {
-            match talk.wants_details() {
-                true => summary.write(&mut out, top, options),
-                false => screen::write(&mut out, &summary, top, options),
+            match (opts.brief, talk.wants_details()) {
+                (true, _) => screen::methods_alone(&mut out, &summary, top, options),
+                (false, true) => summary.write(&mut out, top, options),
+                (false, false) => screen::write(&mut out, &summary, top, options),
             }
         })?;
     }

@@ -36,6 +36,8 @@ pub(crate) struct Opts {
     session: session::Opts,
     #[command(flatten)]
     own: own::Opts,
+    #[command(flatten)]
+    own_classes: own::ClassesOpts,
     /// Write one HTML file, to be opened, mailed, or kept beside a build
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -54,8 +56,9 @@ pub(crate) struct Opts {
 }
 
 impl Opts {
-    fn request(&self) -> Request {
-        Request { own: self.own.patterns(), ..self.session.request() }
+    fn request(&self) -> Result<Request> {
+        let own_classes = self.own_classes.read()?;
+        Ok(Request { own: self.own.patterns(), own_classes, ..self.session.request() })
     }
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         serve_page(&opts, talk)?;
         return Ok(Exit::Done);
     };
-    let request = opts.request();
+    let request = opts.request()?;
     let reading = talk.step(format_args!("reading the profile"));
     let session = opts.session.read_indexed_as(&request, talk)?;
     drop(reading);
@@ -118,7 +121,7 @@ pub(crate) fn save(path: &Path, text: &str, talk: &Talk) -> Result<()> {
 fn serve_page(opts: &Opts, talk: &Talk) -> Result<()> {
     let (talk, cache) = (*talk, opts.session.clone());
     let server = Server {
-        request: opts.request(),
+        request: opts.request()?,
         read: Box::new(move |request| cache.read_indexed_as(request, &talk)),
         contexts: opts.contexts,
         class_path: opts.class_path.clone(),

@@ -7,7 +7,7 @@ use crate::io::talk::Talk;
 use crate::options::cache;
 use anyhow::Result;
 use instrument_analysis::Kind;
-use instrument_analysis::session::{Request, Session};
+use instrument_analysis::session::{Request, Session, own};
 
 /// How to read.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -70,6 +70,7 @@ impl Opts {
             lifetimes: false,
             contexts: false,
             own: None,
+            own_classes: own::Classes::default(),
             cache: self.cache.folder(),
             id_maps: None,
         }

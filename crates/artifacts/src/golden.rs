@@ -6,17 +6,19 @@
 
 pub mod case;
 pub mod jvm;
+pub mod pending;
 mod program;
 
 use crate::source;
 use anyhow::{Context, Result, bail, ensure};
-use case::{Case, STDOUT, text_of};
+use case::{Case, STDOUT};
 use instrument_analysis::junit::Outcome;
 use instrument_messages::number;
 use instrument_names::mutf8;
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::text;
 use jvm::Jvm;
+use pending::Change;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path};
@@ -30,6 +32,8 @@ pub struct Job<'a> {
     pub jvms: &'a [Jvm],
     /// Whether what is made now is right from now on.
     pub blesses: bool,
+    /// Whether what is not as blessed is kept, to be judged later ([`pending`]).
+    pub keeps: bool,
     /// Lines of context around a difference.
     pub context: usize,
 }
@@ -94,18 +98,23 @@ impl Job<'_> {
                 fs::write(&path, output).with_context(|| path.display().to_string())?;
                 examined.written += 1;
             }
-            return Ok(());
+            return case.keep(&[]);
         }
-        let mut differences = self.differences(case, &made.texts)?;
-        if let Some(output) = printed {
-            let expected = jvm::expected_output(case).context("no stdout; `golden bless --jvm` writes it")?;
-            if expected != output {
-                differences.push(format!("the program printed\n{output}instead of\n{expected}"));
-            }
+        let expected = case.expected()?;
+        let output = printed.map(|output| (jvm::expected_output(case), output));
+        let lacks_output = output.as_ref().is_some_and(|(before, _)| before.is_none());
+        let changes = Change::all(&expected, &made.texts, output);
+        if self.keeps
+            && let Err(error) = case.keep(&changes)
+        {
+            examined.note = Some(format!("what differs cannot be kept for `golden review`: {error:#}"));
         }
-        if !differences.is_empty() {
-            let message = format!("{} not as blessed", number(differences.len() as u64, "file"));
-            examined.outcome = Outcome::Failed { message, text: differences.concat() };
+        ensure!(!expected.is_empty(), "no snapshot yet; create it with `golden bless`");
+        ensure!(!lacks_output, "no stdout; `golden bless --jvm` writes it");
+        if !changes.is_empty() {
+            let message = format!("{} not as blessed", number(changes.len() as u64, "file"));
+            let text = changes.iter().map(|change| change.text(self.context)).collect();
+            examined.outcome = Outcome::Failed { message, text };
         }
         Ok(())
     }
@@ -122,29 +131,6 @@ impl Job<'_> {
         let ended = program::run(command.args(&words[1..]).current_dir(&case.folder), case.limit())?;
         ensure!(ended.status.success(), "{}: {}\n{}", words[0], ended.status, ended.last_words());
         Ok(())
-    }
-
-    /// What is not as blessed, one text for each class.
-    fn differences(&self, case: &Case, texts: &BTreeMap<String, String>) -> Result<Vec<String>> {
-        let expected = case.expected()?;
-        ensure!(!expected.is_empty(), "no snapshot yet; create it with `golden bless`");
-        let mut differences = Vec::new();
-        for (name, text) in texts {
-            let Some(before) = expected.get(name) else {
-                differences.push(format!("+++ {name}: a class that was not made before\n"));
-                continue;
-            };
-            if before != text {
-                let hunks: String = (text::changes(before, text, self.context).into_iter())
-                    .map(|change| change.hunks)
-                    .collect();
-                differences.push(format!("--- {}\n+++ {name}\n{hunks}", text_of(name)));
-            }
-        }
-        for name in expected.keys().filter(|name| !texts.contains_key(*name)) {
-            differences.push(format!("--- {}: a class that is not made any more\n", text_of(name)));
-        }
-        Ok(differences)
     }
 }
 

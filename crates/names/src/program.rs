@@ -1,5 +1,7 @@
 //! Which program a Java process runs, from its command (`sun.java.command`).
 
+use crate::signature::parts;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// Whether a main class is that of `java Shop.java`, which compiles a source file in memory and runs it (JEP 330, JEP 458).
@@ -48,11 +50,30 @@ fn module_of_gradle<'a>(command: &str, directory: &'a str) -> Option<&'a str> {
         .filter(|name| runs_tests && !name.is_empty())
 }
 
+/// The class of tests that a method is of, without its package, if its name is one by which Maven finds tests.
+fn test_class(method: &str) -> Option<&str> {
+    let class = parts(method).0.rsplit('.').next()?.split('$').next()?;
+    let is_test = ["Test", "IT"].iter().any(|start| class.starts_with(start))
+        || ["Test", "Tests", "TestCase", "IT", "ITCase"].iter().any(|end| class.ends_with(end));
+    is_test.then_some(class)
+}
+
 /// The program and its process in one line, for people: of a long command only the first [`MOST`] characters. `directory`: where it works; empty:
-/// that is not known.
-pub fn line(command: &str, directory: &str, pid: impl Display) -> String {
+/// that is not known. `methods`: those that were recorded, of which those of tests say which tests a build has run.
+pub fn line<'a>(
+    command: &str,
+    directory: &str,
+    pid: impl Display,
+    methods: impl Iterator<Item = &'a str>,
+) -> String {
     if let Some(module) = tested_module(command, directory) {
-        return format!("tests of {module} (pid {pid})");
+        let classes: BTreeSet<&str> = methods.filter_map(test_class).collect();
+        let mut named: Vec<&str> = classes.iter().copied().take(MOST_TESTS).collect();
+        if classes.len() > MOST_TESTS {
+            named.push("..");
+        }
+        let tests = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+        return format!("tests of {module}{tests} (pid {pid})");
     }
     let command = self::command(command);
     let count = command.chars().count();
@@ -62,6 +83,9 @@ pub fn line(command: &str, directory: &str, pid: impl Display) -> String {
     let first: String = command.chars().take(MOST).collect();
     format!("{first}… (pid {pid}; the first {MOST} of {count} characters)")
 }
+
+/// Classes of tests that are named.
+const MOST_TESTS: usize = 3;
 
 /// Characters of a command that are printed.
 pub const MOST: usize = 200;
@@ -74,7 +98,12 @@ pub fn word<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, command, line, word};
+    use super::{MOST, command, word};
+    use std::iter::empty;
+
+    fn line(command: &str, directory: &str, pid: u32) -> String {
+        super::line(command, directory, pid, empty())
+    }
 
     #[test]
     fn the_source_launcher_is_not_the_program() {
@@ -110,6 +139,13 @@ mod tests {
         }
         let of_tests = format!("/src/shop/target/surefire/{jar} /src/shop/target/surefire {rest}");
         assert_eq!(line(&of_tests, "", 7), "tests of shop (pid 7)");
+        let tests =
+            ["a.ShopTest.sells()V", "a.ShopTest$1.run()V", "a.Shop.sell()V", "a.ITShop.a()V", "Latest.a()V"];
+        let named = super::line(&of_tests, "", 7, tests.into_iter());
+        assert_eq!(named, "tests of shop: ITShop, ShopTest (pid 7)");
+        let more =
+            super::line(&of_tests, "", 7, ["ATest.a()", "BTest.a()", "CTest.a()", "DTest.a()"].into_iter());
+        assert_eq!(more, "tests of shop: ATest, BTest, CTest, .. (pid 7)");
         assert_eq!(word(jar, ""), Some(jar), "no module is known");
         let class = "worker.org.gradle.process.internal.worker.GradleWorkerMain";
         let [of_tests, compiler] = ["'Gradle Test Executor 3'", "'Gradle Compiler Daemon 1'"]

@@ -263,12 +263,17 @@ impl Search<'_> {
         } else {
             None
         };
-        let (before, now) = match known.filter(|_| !places.is_empty()) {
-            Some(before) => (before, outermost.iter().map(|&place| below(place)).sum()),
+        let as_a_whole = self.grown.get(&(method.to_owned(), figure)).filter(|_| places.is_empty());
+        let (before, now) = match (known.filter(|_| !places.is_empty()), as_a_whole) {
+            (Some(before), _) => (before, Range::fixed(outermost.iter().map(|&place| below(place)).sum())),
+            (None, Some(whole)) => *whole,
             // Of the contexts themselves it is known.
-            None => causes.iter().fold((0, 0), |(before, now), (i, _)| {
-                (before + self.before(*i, figure).unwrap_or(0), now + self.now(*i, figure))
-            }),
+            (None, None) => {
+                let (before, now) = causes.iter().fold((0, 0), |(before, now), (i, _)| {
+                    (before + self.before(*i, figure).unwrap_or(0), now + self.now(*i, figure))
+                });
+                (before, Range::fixed(now))
+            }
         };
         let mut from: BTreeMap<&str, u64> = BTreeMap::new();
         for &(cause, place) in causes {
@@ -276,6 +281,13 @@ impl Search<'_> {
             if figure == Figure::Calls && Some(caller) != place {
                 *from.entry(self.run.name(caller)).or_default() += more(cause);
             }
+        }
+        if places.is_empty() {
+            // Calls that were made elsewhere before are not more.
+            from.retain(|caller, more| {
+                *more = self.more_of_caller(caller, method).unwrap_or(*more);
+                *more > 0
+            });
         }
         let mut from: Vec<_> = from.into_iter().map(|(name, more)| (name.to_owned(), more)).collect();
         from.sort_by_key(|(name, more)| (std::cmp::Reverse(*more), name.clone()));
@@ -300,7 +312,7 @@ impl Search<'_> {
             growth: growth::of(self, largest, place, figure),
             consequences: consequences.len(),
             weight: weight.sum(),
-            ..Finding::new(figure, method, Some(before), Range::fixed(now))
+            ..Finding::new(figure, method, Some(before), now)
         }
     }
 }

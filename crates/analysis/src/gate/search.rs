@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, Context};
 use super::figure::{Figure, Range};
 use super::ordering::Ordering;
 use super::run::{Run, is_method};
@@ -136,6 +136,21 @@ impl<'a> Search<'a> {
         let key = (self.run.name(node).to_owned(), figure);
         self.more(node, figure).is_some()
             && (self.grown.contains_key(&key) || self.alone.contains(&(node, figure)))
+    }
+
+    /// By how much more often a method is called directly by this one, wherever; none: of some contexts it is not known how it was.
+    pub(super) fn more_of_caller(&self, caller: &str, method: &str) -> Option<u64> {
+        let contexts = &self.baseline.contexts;
+        let is_whole = self.whole.first().is_some_and(|whole| *whole);
+        let of_caller =
+            |context: &&Context| context.name == method && contexts[context.parent].name == caller;
+        let before = contexts.iter().skip(1).filter(of_caller).map(|context| context.ranges[0].value());
+        let before: u64 = before.sum::<Option<u64>>().filter(|_| is_whole)?;
+        let is_called =
+            |&i: &usize| self.run.name(i) == method && self.run.name(self.run.nodes[i].parent) == caller;
+        let now =
+            (1..self.run.nodes.len()).filter(is_called).map(|i| self.now(i, Figure::Calls)).sum::<u64>();
+        Some(now.saturating_sub(before))
     }
 
     /// The figure of a method below a context before, if all of it is known.

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::error::Error;
 use super::message::Message;
 use super::names::{KnownIdMaps, Names};
+use super::own::is_of_library;
 use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;
@@ -351,6 +352,13 @@ impl ProfileFile {
         let command = self.property("command").unwrap_or_default();
         let first = program::word(command, self.directory()).unwrap_or("process");
         first.rsplit(['/', '\\']).next().unwrap_or(first).to_owned()
+    }
+
+    /// The program and its process in one line.
+    pub fn line(&self) -> String {
+        let command = self.property("command").unwrap_or("unknown");
+        let methods = self.names.methods().filter(|name| !is_of_library(name));
+        program::line(command, self.directory(), self.profile.pid, methods)
     }
 
     /// Where it worked; empty: that is not known.

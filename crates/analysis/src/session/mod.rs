@@ -19,7 +19,7 @@ pub mod kind;
 pub mod lookup;
 pub mod message;
 pub mod names;
-pub(crate) mod own;
+pub mod own;
 pub mod selection;
 pub mod since;
 
@@ -44,7 +44,7 @@ pub use kind::{is_profile, not_a_profile};
 pub use lookup::Methods;
 pub use message::Message;
 use names::KnownIdMaps;
-use own::Own;
+use own::{Classes, Own};
 
 /// Property of a profile of two runs: `true` if the times may be divided by the calls, `false` if the runs did other work.
 pub(crate) const ALIKE: &str = "twice.alike";
@@ -63,6 +63,8 @@ pub struct Request {
     /// Only the program's own methods, which these patterns name (none: as the first screen of `report` finds them) and calls with values:
     /// what others consumed is that of the nearest caller that stays.
     pub own: Option<Vec<String>>,
+    /// Classes that are the program's own, where no pattern says which methods are.
+    pub own_classes: Classes,
     /// Each thread of a pool is a row of its own.
     pub split_threads: bool,
     /// Started threads and tasks stand below the context that started them.
@@ -96,6 +98,8 @@ pub struct Session {
     pub warnings: Vec<String>,
     /// What is to be said of the files.
     pub messages: Vec<Message>,
+    /// Those of the request.
+    pub own_classes: Classes,
 }
 
 /// Whether threads of a name fit one of the patterns, or there is none.
@@ -180,7 +184,8 @@ impl Session {
             messages.push(Message::note(text));
         }
         messages.extend(remarks);
-        let mut session = Session { messages, ..Session::empty() };
+        let own_classes = request.own_classes.clone();
+        let mut session = Session { messages, own_classes, ..Session::empty() };
         session.fill(request, profiles, texts)?;
         Ok(session)
     }
@@ -244,7 +249,7 @@ impl Session {
     }
 
     fn keep_own(&mut self, patterns: &[String]) -> Result<(), Error> {
-        let own = Own::new(patterns, &self.model, &self.profiles)?;
+        let own = Own::new(patterns, &self.own_classes, &self.model, &self.profiles)?;
         self.warnings.extend(own.warnings().iter().cloned());
         self.messages.push(Message::note(format!(
             "only own code: {}; what it called in libraries is part of it",
@@ -297,6 +302,7 @@ impl Session {
             profiles: Vec::new(),
             warnings: Vec::new(),
             messages: Vec::new(),
+            own_classes: Classes::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which methods are the program's own, among those of the libraries that are recorded as well.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::lookup::{Methods, method_names};
 use super::{Error, ProfileFile};
@@ -42,6 +42,7 @@ const LIBRARIES: &[&str] = &[
     "org.mockito.",
     "org.objectweb.asm.",
     "org.openjdk.jmh.",
+    "org.opentest4j.",
     "org.postgresql.",
     "org.slf4j.",
     "org.springframework.",
@@ -54,10 +55,20 @@ const LIBRARIES: &[&str] = &[
 /// Packages of many owners: the word behind them is part of a program's name.
 const SHARED: &[&str] = &["com.github.", "com.google.", "io.github.", "org.example."];
 
+/// Classes that are the program's own, since a build has just made them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// As `Class.getName()` gives them; none: nobody says.
+    pub names: HashSet<String>,
+    /// Where they lie.
+    pub of: String,
+}
+
 /// Which methods are the program's own.
 pub(crate) struct Own {
-    /// As patterns; none: all that is in no library.
+    /// As patterns; none: all that is in no library, or in [`Own::classes`].
     pub(crate) patterns: Vec<String>,
+    classes: Option<Classes>,
     /// How it is known, in words.
     pub(crate) how: &'static str,
     /// The patterns were given, or the archive that was run says so.
@@ -68,12 +79,22 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// `given`: patterns; none: those that the profiles tell.
+    /// `given`: patterns; none: methods of `classes`; without these, too: those that the profiles tell.
     ///
     /// # Errors
     /// A pattern that cannot be read.
-    pub(crate) fn new(given: &[String], model: &Arcflow, profiles: &[ProfileFile]) -> Result<Own, Error> {
+    pub(crate) fn new(
+        given: &[String],
+        classes: &Classes,
+        model: &Arcflow,
+        profiles: &[ProfileFile],
+    ) -> Result<Own, Error> {
         let names = method_names(model);
+        if given.is_empty() && !classes.names.is_empty() {
+            let classes = Some(classes.clone());
+            let (patterns, methods) = (Vec::new(), Methods::default());
+            return Ok(Own { patterns, classes, how: "--own-classes", is_told: true, methods, all: false });
+        }
         let of_archive = start_packages(profiles);
         let guesses = [
             (given.to_vec(), "--own", true),
@@ -89,21 +110,23 @@ impl Own {
             if !is_given {
                 methods.warnings.clear();
             }
-            return Ok(Own { patterns, how, is_told, methods, all: false });
+            return Ok(Own { patterns, classes: None, how, is_told, methods, all: false });
         }
         // What no class has, as class loading, is nobody's own.
         let is_own =
             |name: &&str| !is_of_library(name) && value_kind(name).is_none() && !name.starts_with('(');
         let all = !names.iter().any(is_own);
         let how = if all { "all that was recorded" } else { "what is in no known library" };
-        Ok(Own { patterns: Vec::new(), how, is_told: false, methods: Methods::default(), all })
+        let (patterns, methods) = (Vec::new(), Methods::default());
+        Ok(Own { patterns, classes: None, how, is_told: false, methods, all })
     }
 
     /// Which they are, and how that is known.
     pub(crate) fn describe(&self) -> String {
-        match self.patterns.is_empty() {
-            true => self.how.to_owned(),
-            false => format!("{} ({})", self.patterns.join(" "), self.how),
+        match (&self.classes, self.patterns.is_empty()) {
+            (Some(classes), _) => format!("classes of {}", classes.of),
+            (None, true) => self.how.to_owned(),
+            (None, false) => format!("{} ({})", self.patterns.join(" "), self.how),
         }
     }
 
@@ -121,6 +144,9 @@ impl Own {
     pub(crate) fn fits(&self, kind: Kind, name: &str) -> bool {
         if kind != Kind::Method || value_kind(name).is_some() || is_generated(name) || name.starts_with('(') {
             return false;
+        }
+        if let Some(classes) = &self.classes {
+            return classes.names.contains(parts(name).0);
         }
         match self.patterns.is_empty() {
             true => self.all || !is_of_library(name),
@@ -163,7 +189,7 @@ fn is_generated(name: &str) -> bool {
     name.split('(').next().is_some_and(|name| name.contains("$$"))
 }
 
-fn is_of_library(name: &str) -> bool {
+pub(super) fn is_of_library(name: &str) -> bool {
     LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
@@ -204,7 +230,7 @@ mod tests {
     fn own(text: &str, given: &[&str]) -> (Own, Arcflow) {
         let model = folded::read(text.as_bytes()).unwrap();
         let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
-        (Own::new(&given, &model, &[]).unwrap(), model)
+        (Own::new(&given, &Classes::default(), &model, &[]).unwrap(), model)
     }
 
     #[test]
@@ -242,6 +268,23 @@ mod tests {
         assert!(!given.fits(Kind::Thread, "com.acme.Till.add(I)V"));
         let (library, _) = own("org.apache.A.a()V;java.B.b()V 3\n", &[]);
         assert!(library.fits(Kind::Method, "org.apache.A.a()V"), "all of it is one library");
+    }
+
+    #[test]
+    fn classes_that_a_build_has_made_are_own_and_those_beside_them_are_not() {
+        let text = "main;p.ShopTest.sells()V;p.Shop.sell()V;p.Shop$Item.price()I 3\n";
+        let model = folded::read(text.as_bytes()).unwrap();
+        let names = ["p.Shop", "p.Shop$Item"].map(str::to_owned);
+        let classes = Classes { names: names.into(), of: "target/classes".into() };
+        let own = Own::new(&[], &classes, &model, &[]).unwrap();
+        assert!(
+            own.fits(Kind::Method, "p.Shop$Item.price()I") && !own.fits(Kind::Method, "p.ShopTest.sells()V")
+        );
+        assert_eq!(own.describe(), "classes of target/classes");
+        let given = Own::new(&["p.ShopTest".to_owned()], &classes, &model, &[]).unwrap();
+        assert!(
+            given.fits(Kind::Method, "p.ShopTest.sells()V") && !given.fits(Kind::Method, "p.Shop.sell()V")
+        );
     }
 
     #[test]

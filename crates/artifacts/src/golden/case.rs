@@ -1,5 +1,6 @@
 //! One case: its `case.toml`, and the texts that are in its folder.
 
+use super::pending;
 use anyhow::{Context, Result};
 use instrument_messages::usage;
 use instrument_rewriter::text::PrintOptions;
@@ -57,6 +58,11 @@ pub(super) fn text_of(name: &str) -> String {
     format!("{EXPECTED}/{name}{SUFFIX}")
 }
 
+/// The name of the class of which a file within the folder of a case is the text.
+pub(super) fn class_of(file: &str) -> Option<&str> {
+    file.strip_prefix(EXPECTED)?.strip_prefix('/')?.strip_suffix(SUFFIX)
+}
+
 /// A folder with a `case.toml`.
 #[derive(Debug)]
 pub struct Case {
@@ -98,6 +104,12 @@ impl Case {
             )));
         }
         Ok(cases)
+    }
+
+    /// The case in a folder, as if its `case.toml` were empty.
+    #[cfg(test)]
+    pub(super) fn of(folder: &Path) -> Case {
+        Case { name: "case".into(), folder: folder.to_owned(), file: CaseFile::default() }
     }
 
     /// How its classes are printed: what does not change the meaning of a class does not change the text.
@@ -146,11 +158,7 @@ impl Case {
         let before = self.expected()?;
         let mut changed = 0;
         for (name, text) in texts.iter().filter(|(name, text)| before.get(*name) != Some(*text)) {
-            let path = self.folder.join(text_of(name));
-            let parent = path.parent().unwrap_or(&self.folder);
-            fs::create_dir_all(parent)
-                .and_then(|()| fs::write(&path, text))
-                .with_context(|| path.display().to_string())?;
+            pending::write(&self.folder.join(text_of(name)), text)?;
             changed += 1;
         }
         for name in before.keys().filter(|name| !texts.contains_key(*name)) {

@@ -295,7 +295,7 @@ fn status(out: &mut dyn Write, status: &Status) -> Result<()> {
         true => Ok(()),
         false => writeln!(out, "{name:<11} {value}"),
     };
-    fact("program", program::line(&text(&status.command), "", status.pid))?;
+    fact("program", program::line(&text(&status.command), "", status.pid, std::iter::empty()))?;
     fact("on", format!("{}, {}", text(&status.vm), text(&status.java)))?;
     fact("agent", format!("{} {}", printable(&status.agent), printable(&status.options)))?;
     let timing =

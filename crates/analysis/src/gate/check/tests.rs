@@ -58,6 +58,32 @@ fn the_guilty_context_comes_first() {
     );
 }
 
+/// An annotation of a test puts a boundary around it, and its removal takes it away: so does another name of a caller.
+#[test]
+fn what_was_called_elsewhere_before_was_not_called_never() {
+    let before = [
+        ("(boundary OrdersTest#lists)", 1, 0),
+        ("(boundary OrdersTest#lists) > a.OrderService.list", 1, 0),
+        ("(boundary OrdersTest#lists) > a.OrderService.list > a.Connection.prepareStatement", 1, 0),
+        ("(boundary OrdersTest#lists) > a.OrderService.list > a.Item.price", 50, 0),
+    ];
+    let after = [
+        ("a.OrderService.list", 1, 0),
+        ("a.OrderService.list > a.Connection.prepareStatement", 1, 0),
+        ("a.OrderService.list > a.Item.price", 50, 0),
+        ("a.OrderService.list > a.Item.price > a.Connection.prepareStatement", 50, 0),
+    ];
+    let lines = said(&[&before, &before, &before], &after);
+    assert_eq!(
+        lines[..3],
+        [
+            "`Connection#prepareStatement` is now called 51 times, was 1; 50 more come from `Item#price`",
+            "    N+1: calls grow with the calls of `Item#price`: 1 for each of 50",
+            "    in OrderService#list > Item#price > Connection#prepareStatement",
+        ]
+    );
+}
+
 #[test]
 fn a_cache_that_is_gone_a_square_and_objects() {
     let after = with(&[("a.Main.main > a.OrderService.list > a.Item.price > a.Sql.parse", 50, 0)]);

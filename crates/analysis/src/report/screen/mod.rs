@@ -28,6 +28,8 @@ const WIDTH: usize = 100;
 const NAME_WIDTH: usize = 11;
 /// Methods that are printed unless asked for otherwise.
 const TOP: usize = 10;
+/// Methods in the log of a build: with what they are, their header and what is left out, ten lines.
+pub const BRIEF: usize = 7;
 /// So many times the own methods that are called are worth a recording of these alone.
 const LIBRARIES: usize = 5;
 /// Programs that are named.
@@ -87,6 +89,20 @@ pub fn write(
     screen.more(out)
 }
 
+/// Writes the table of the program's own methods, and nothing else. `top`: as of [`write`].
+///
+/// # Errors
+/// The output failed.
+pub fn methods_alone(
+    out: &mut dyn Write,
+    summary: &Summary<'_>,
+    top: Option<usize>,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let screen = Screen { width: options.width.or(Some(WIDTH)), ..Screen::new(summary) };
+    methods::write(&screen, out, top.unwrap_or(TOP), options)
+}
+
 impl<'a> Screen<'a> {
     fn new(summary: &'a Summary<'_>) -> Screen<'a> {
         let (session, arcs, own) = summary.parts();
@@ -112,10 +128,8 @@ impl<'a> Screen<'a> {
     fn programs(&self, out: &mut dyn Write) -> Result<(), Error> {
         let files = &self.session.profiles;
         for file in files.iter().take(PROGRAMS) {
-            let command = file.property("command").unwrap_or("unknown");
             let room = self.room();
-            let line = instrument_names::program::line(command, file.directory(), file.profile.pid);
-            self.paragraph(out, "program", &without_middle(&line, room))?;
+            self.paragraph(out, "program", &without_middle(&file.line(), room))?;
             self.paragraph(out, "ran", &ran(file))?;
             if let Some(text) = ran_already(file) {
                 self.paragraph(out, "ran already", &text)?;

@@ -5,7 +5,6 @@ use super::{Screen, elapsed, findings, path, ran, threads, trust};
 use crate::arcs::FunctionId;
 use crate::report::Error;
 use crate::report::summary::Summary;
-use instrument_names::program;
 use instrument_names::signature::value_kind;
 use serde_json::{Value, json};
 
@@ -26,9 +25,8 @@ pub fn overview(summary: &Summary<'_>) -> Result<Value, Error> {
         .profiles
         .iter()
         .map(|file| {
-            let command = file.property("command").unwrap_or("unknown");
             json!({
-                "line": program::line(command, file.directory(), file.profile.pid),
+                "line": file.line(),
                 "ran": ran(file),
                 "elapsed_ns": elapsed(file),
                 "threads": threads(file),

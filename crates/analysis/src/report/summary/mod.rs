@@ -70,7 +70,7 @@ impl<'a> Summary<'a> {
         let arcs = Arcs::new(&session.model);
         let checked = invariants::check(&session.model, &arcs);
         let counts = counts::gather(session, counts);
-        let own = Own::new(own, &session.model, &session.profiles)?;
+        let own = Own::new(own, &session.own_classes, &session.model, &session.profiles)?;
         Ok(Summary { session, arcs, counts, checked, own })
     }
 
@@ -221,8 +221,7 @@ pub(crate) fn fact(out: &mut dyn Write, name: &str, value: &str) -> Result<(), E
 }
 
 fn program(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
-    let command = file.property("command").unwrap_or("unknown");
-    fact(out, "program", &instrument_names::program::line(command, file.directory(), file.profile.pid))
+    fact(out, "program", &file.line())
 }
 
 /// The time of all processors while the programs ran, in ns; none: a profile does not say.

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gradle.api.GradleException;
+import org.gradle.api.file.FileCollection;
 import org.gradle.api.logging.Logger;
 
 /** Starts the binary. */
@@ -60,6 +61,35 @@ final class Command {
             Thread.currentThread().interrupt();
             throw new GradleException("interrupted", e);
         }
+    }
+
+    /**
+     * Runs a command that finds something or not: if it does and {@code fails}, all is an error, and the first line that begins so is that of
+     * the build.
+     */
+    static void judge(File binary, List<String> arguments, File folder, Logger logger, boolean fails, String begin) {
+        List<String> found = new ArrayList<>();
+        int code = start(binary, arguments, folder, null, logger, found);
+        boolean failed = code == 1 && fails && !found.isEmpty();
+        for (String line : found) {
+            if (failed) {
+                logger.error(line);
+            } else {
+                logger.lifecycle(line);
+            }
+        }
+        if (failed) {
+            throw new GradleException(found.stream().filter(line -> line.startsWith(begin)).findFirst().orElse(found.get(0)));
+        }
+        if (code != 0) {
+            String what = arguments.get(0) + " " + arguments.get(1);
+            throw new GradleException("`instrument " + what + "` failed with exit code " + code + "; the lines above say why");
+        }
+    }
+
+    /** The profiles in folders, by name. */
+    static List<String> profiles(FileCollection folders) {
+        return folders.getAsFileTree().getFiles().stream().map(File::getPath).filter(path -> path.endsWith(".iprof")).sorted().collect(Collectors.toList());
     }
 
     /** What is in the folder is of an earlier build. */

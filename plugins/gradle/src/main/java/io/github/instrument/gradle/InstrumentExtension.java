@@ -14,6 +14,10 @@ import org.gradle.util.GradleVersion;
 
 /** {@code instrument { .. }}: the keys of {@code instrument.toml}, and where the binary is. */
 public class InstrumentExtension {
+    /** What runs tests: a gate is not to judge it, and a report not to begin with it. */
+    private static final String HARNESS = "exclude=org.junit.**:junit.**:org.opentest4j.**:org.hamcrest.**:org.testng.**:org.gradle.**:worker.org.gradle.**"
+        + ":io.github.instrument.junit.**:instrument.api.**";
+
     private final Project project;
     private final NativeFiles natives;
 
@@ -45,6 +49,8 @@ public class InstrumentExtension {
     private List<String> agentOptions = new ArrayList<>();
     private Object executable;
     private Object agent;
+    /** Profiles of tasks that are recorded. */
+    private final List<FileCollection> recorded = new ArrayList<>();
 
     public InstrumentExtension(Project project) {
         this.project = project;
@@ -96,6 +102,9 @@ public class InstrumentExtension {
         List<String> arguments = new ArrayList<>();
         include.forEach(pattern -> arguments.add("include=" + pattern));
         exclude.forEach(pattern -> arguments.add("exclude=" + pattern));
+        if (include.isEmpty() && exclude.isEmpty() && agentOptions.stream().noneMatch(option -> option.startsWith("include=") || option.startsWith("exclude="))) {
+            arguments.add(HARNESS);
+        }
         root.forEach(pattern -> arguments.add("root=" + pattern));
         latency.forEach(pattern -> arguments.add("latency=" + pattern));
         region.forEach(one -> arguments.add("region=" + one));
@@ -159,18 +168,29 @@ public class InstrumentExtension {
         task.getInputs().files(library).withPropertyName("instrument.agent").withPathSensitivity(PathSensitivity.NONE);
         task.getInputs().property("instrument.options", project.provider(this::agentArguments));
         task.getOutputs().dir(profiles).withPropertyName("instrument.profiles");
+        boolean keep = project.hasProperty("instrument.keep");
+        if (keep) {
+            task.getOutputs().upToDateWhen(one -> false);
+            task.getOutputs().doNotCacheIf("profiles of several builds are kept", one -> true);
+        }
+        recorded.add(project.files(profiles).builtBy(task));
         AgentArguments arguments = new AgentArguments(profiles, binary, library, project.provider(this::agentArguments));
         if (GradleVersion.current().compareTo(GradleVersion.version("4.6")) >= 0) {
             ((JavaForkOptions) task).getJvmArgumentProviders().add(new RecordArguments(arguments));
             arguments = null;
         }
-        task.doFirst(new RecordAction(profiles, arguments));
+        task.doFirst(new RecordAction(profiles, keep, arguments));
     }
 
     /** Lets a {@code JavaExec} task run the instrumented class path of the main source set; profiles are in its working directory. */
     public void useInstrumented(JavaExec task) {
         Instrument runtime = (Instrument) project.getTasks().getByName(InstrumentPlugin.RUNTIME);
         task.setClasspath(runtime.getInstrumented());
+    }
+
+    /** Profiles of the tasks that are recorded. */
+    List<FileCollection> recorded() {
+        return recorded;
     }
 
     NativeFiles natives() {

@@ -65,38 +65,24 @@ public class InstrumentGate extends DefaultTask {
 
     @TaskAction
     public void judge() {
+        List<String> files = Command.profiles(profiles);
+        if (files.isEmpty() && !gate.isFile()) {
+            getLogger().lifecycle("nothing to judge: no test was recorded");
+            return;
+        }
         if (!action.equals("learn") && !gate.isFile()) {
-            throw new GradleException("no gate yet: -Pinstrument.gateAction=learn writes " + gate + "; keep it beside the sources");
+            throw new GradleException("no gate yet: build three times with -Pinstrument.gateAction=learn -Pinstrument.keep, and keep " + gate
+                + " beside the sources");
+        }
+        if (files.isEmpty()) {
+            throw new GradleException("there are no profiles in " + profiles.getFiles() + "; `instrument { applyTo test }` records those of tests");
         }
         List<String> arguments = new ArrayList<>(Arrays.asList("gate", action));
         if (action.equals("learn")) {
             arguments.add("-o");
         }
         arguments.add(gate.getPath());
-        int options = arguments.size();
-        for (File file : profiles.getAsFileTree().getFiles()) {
-            if (file.getName().endsWith(".iprof")) {
-                arguments.add(file.getPath());
-            }
-        }
-        if (arguments.size() == options) {
-            throw new GradleException("there are no profiles in " + profiles.getFiles() + "; `instrument { applyTo test }` records those of tests");
-        }
-        List<String> found = new ArrayList<>();
-        int code = Command.start(executable.getSingleFile(), arguments, getTemporaryDir(), null, getLogger(), found);
-        boolean fails = code == 1 && action.equals("check") && !found.isEmpty();
-        for (String line : found) {
-            if (fails) {
-                getLogger().error(line);
-            } else {
-                getLogger().lifecycle(line);
-            }
-        }
-        if (fails) {
-            throw new GradleException(found.get(0));
-        }
-        if (code != 0) {
-            throw new GradleException("`instrument gate " + action + "` failed with exit code " + code + "; the lines above say why");
-        }
+        arguments.addAll(files);
+        Command.judge(executable.getSingleFile(), arguments, getTemporaryDir(), getLogger(), action.equals("check"), "");
     }
 }

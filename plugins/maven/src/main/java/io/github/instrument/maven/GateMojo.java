@@ -20,13 +20,28 @@ public final class GateMojo extends Goal {
     @Parameter(property = "instrument.gateAction", defaultValue = "check")
     private String action;
 
+    /** Whether the build was told to run no tests. */
+    private boolean skipsTests() {
+        for (String name : new String[] {"skipTests", "maven.test.skip"}) {
+            String value = session.getUserProperties().getProperty(name, project.getProperties().getProperty(name));
+            if (value != null && !value.equals("false")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     void run() throws MojoExecutionException, MojoFailureException {
+        List<String> profiles = profiles();
+        if (profiles.isEmpty() && (!gate.isFile() || skipsTests())) {
+            getLog().info("nothing to judge: no test was recorded");
+            return;
+        }
         if (!action.equals("learn") && !gate.isFile()) {
             throw new MojoExecutionException("no gate yet: build three times with -Dinstrument.gateAction=learn -Dinstrument.keep, and keep "
                 + gate + " beside the sources");
         }
-        List<String> profiles = profiles();
         if (profiles.isEmpty()) {
             throw new MojoExecutionException("there are no profiles in " + directory + "; prepare-agent records those of tests");
         }
@@ -39,21 +54,6 @@ public final class GateMojo extends Goal {
         arguments.add(gate.getPath());
         arguments.addAll(profiles);
         arguments.addAll(options);
-        List<String> found = new ArrayList<>();
-        int code = start(arguments, null, found);
-        boolean fails = code == 1 && action.equals("check") && !found.isEmpty();
-        for (String line : found) {
-            if (fails) {
-                getLog().error(line);
-            } else {
-                getLog().info(line);
-            }
-        }
-        if (fails) {
-            throw new MojoFailureException(found.get(0));
-        }
-        if (code != 0) {
-            throw failure("gate " + action, code);
-        }
+        judge(arguments, action.equals("check"), "");
     }
 }

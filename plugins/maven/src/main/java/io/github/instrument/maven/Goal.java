@@ -76,6 +76,7 @@ abstract class Goal extends AbstractMojo {
     public final void execute() throws MojoExecutionException, MojoFailureException {
         if (skip) {
             getLog().info("skipped (instrument.skip)");
+            skipped();
         } else if (project.getPackaging().equals("pom") && !isForParents()) {
             getLog().debug("a project of packaging pom has no classes");
         } else {
@@ -87,6 +88,9 @@ abstract class Goal extends AbstractMojo {
     boolean isForParents() {
         return false;
     }
+
+    /** It was to do nothing. */
+    void skipped() throws MojoExecutionException {}
 
     abstract void run() throws MojoExecutionException, MojoFailureException;
 
@@ -257,6 +261,29 @@ abstract class Goal extends AbstractMojo {
         int code = start(arguments, output);
         if (code != 0) {
             throw failure(arguments.get(0), code);
+        }
+    }
+
+    /**
+     * Runs a command that finds something or not: if it does and {@code fails}, all is an error, and the first line that begins so is that of
+     * the build.
+     */
+    void judge(List<String> arguments, boolean fails, String begin) throws MojoExecutionException, MojoFailureException {
+        List<String> found = new ArrayList<>();
+        int code = start(arguments, null, found);
+        boolean failed = code == 1 && fails && !found.isEmpty();
+        for (String line : found) {
+            if (failed) {
+                getLog().error(line);
+            } else {
+                getLog().info(line);
+            }
+        }
+        if (failed) {
+            throw new MojoFailureException(found.stream().filter(line -> line.startsWith(begin)).findFirst().orElse(found.get(0)));
+        }
+        if (code != 0) {
+            throw failure(arguments.get(0) + " " + arguments.get(1), code);
         }
     }
 

@@ -18,7 +18,11 @@ public final class PrepareAgentMojo extends Goal {
     @Parameter(property = "instrument.agent")
     private File agent;
 
-    /** Options of the agent, KEY=VALUE each, such as {@code include=com.acme.**}. */
+    /** What runs tests: a gate is not to judge it, and a report not to begin with it. */
+    private static final String HARNESS = "exclude=org.junit.**:junit.**:org.opentest4j.**:org.hamcrest.**:org.testng.**:org.apache.maven.surefire.**"
+        + ":io.github.instrument.junit.**:instrument.api.**";
+
+    /** Options of the agent, KEY=VALUE each, such as {@code include=com.acme.**}; without an include or exclude, all but what runs the tests. */
     @Parameter(property = "instrument.agentOptions")
     private List<String> agentOptions = new ArrayList<>();
 
@@ -51,6 +55,9 @@ public final class PrepareAgentMojo extends Goal {
         }
         mark(keeps);
         text.append("=out=").append(out.replace("\\", "\\\\").replace(",", "\\,"));
+        if (agentOptions.stream().noneMatch(option -> option.trim().startsWith("include=") || option.trim().startsWith("exclude="))) {
+            text.append(',').append(HARNESS);
+        }
         for (String option : agentOptions) {
             text.append(',').append(option.trim());
         }

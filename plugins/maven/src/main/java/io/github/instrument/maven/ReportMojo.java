@@ -1,15 +1,14 @@
 package io.github.instrument.maven;
 
-import java.io.File;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 
-/** Reports on the profiles of the module's tests: {@code target/instrument/report.txt}. */
+/** Reports on the profiles of the module's tests: {@code target/instrument/report.txt} and {@code report.html}. */
 @Mojo(name = "report", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
-public final class ReportMojo extends Goal {
+public final class ReportMojo extends Reporting {
     @Override
     void run() throws MojoExecutionException {
         List<String> profiles = profiles();
@@ -17,12 +16,6 @@ public final class ReportMojo extends Goal {
             getLog().info("nothing to report: there are no profiles in " + directory);
             return;
         }
-        List<String> arguments = new ArrayList<>();
-        arguments.add("report");
-        arguments.addAll(options);
-        arguments.addAll(profiles);
-        File report = new File(directory, "report.txt");
-        succeed(arguments, report);
-        getLog().info("report: " + report);
+        report(profiles, Collections.singletonList(classes), directory, "report");
     }
 }
