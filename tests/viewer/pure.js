@@ -7,8 +7,14 @@ const vm = require("node:vm");
 
 const sources = path.join(__dirname, "../../viewer/src");
 const NAMES = ["figures", "names", "profile", "difference", "state", "rows", "mapper", "open", "find", "tree", "icicle", "sandwich", "methods", "table", "heap", "monitors", "statements", "remote", "window", "lanes", "timeline", "command"];
-const context = vm.createContext({ TextEncoder, TextDecoder, URLSearchParams, console, document: {} });
+const context = vm.createContext({ TextEncoder, TextDecoder, URLSearchParams, console, document: { createElement: () => elementOf() } });
 for (const name of NAMES) vm.runInContext(fs.readFileSync(path.join(sources, `${name}.js`), "utf8"), context, { filename: `${name}.js` });
+/** As much of an element as views touch. */
+function elementOf() {
+  const made = { style: {}, children: [], classList: { add() {}, toggle() {} }, setAttribute() {}, prepend() {} };
+  made.append = (...children) => made.children.push(...children);
+  return made;
+}
 /** What a script has declared. */
 const of = (name) => vm.runInContext(name, context);
 /** Values of the other context as plain ones. */
@@ -280,6 +286,11 @@ function moments() {
   const span = { client: 0, server: 1, made, served, label: "m", outcome: "returned", matched: "uid" };
   const remote = viewOf("RemoteView", { shown: "calls", state: { at: { row: "0.0" } }, calls: { rows: [{ spans: [span] }] }, services: { processes: ["p", "q"] } });
   const fields = Object.fromEntries(remote.facts().fields);
+  // From 100 to 150 ns; the server has 110 to 130.
+  Object.assign(remote, { from: 100, to: 150, app: { finder: { fits: () => false } } });
+  const line = elementOf();
+  remote.fill(line, 0);
+  assert.deepStrictEqual(line.children[1].children.map(({ style }) => [style.left, style.width]), [["0%", "100%"], ["20%", "40%"]]);
   assert.deepStrictEqual([fields["call time"], fields["return time"], fields["total time"], fields["served in"], fields.server], ["100 ns", "150 ns", "50 ns", "20 ns", "q"]);
 }
 

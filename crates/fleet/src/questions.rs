@@ -300,6 +300,96 @@ pub fn day(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    fn request(question: Question, dataset: &Path) -> Request {
+        Request {
+            question,
+            dataset: dataset.to_owned(),
+            service: None,
+            build: None,
+            since: None,
+            until: None,
+            before: None,
+            after: None,
+            method: None,
+            top: None,
+            prune: None,
+            form: Form::Text,
+        }
+    }
+
+    /// A folder that is a dataset.
+    fn dataset() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("processes")).unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_is_asked_for_stands_in_the_script() {
+        let folder = dataset();
+        let of = |change: fn(&mut Request)| {
+            let mut request = request(Question::Xprof, folder.path());
+            change(&mut request);
+            script(&request).unwrap()
+        };
+        let text = of(|_| {});
+        assert!(text.contains("top = 20;") && text.contains("prune = 0.001;"), "{text}");
+        let json = of(|request| request.form = Form::Json);
+        assert!(json.contains("top = NULL::BIGINT;") && json.contains("prune = 0;"), "{json}");
+        let more = of(|request| {
+            (request.service, request.since) = (Some("o'hara".into()), Some("2026-11-24".into()));
+            (request.top, request.prune) = (Some(7), Some(100.0));
+        });
+        for line in ["service = 'o''hara';", "since = DATE '2026-11-24';", "top = 7;", "prune = 1;"] {
+            assert!(more.contains(line), "{line} in {more}");
+        }
+    }
+
+    #[test]
+    fn two_builds_are_compared_and_one_is_chosen() {
+        let folder = dataset();
+        let is_right = |question, before: bool, after: bool| {
+            let mut request = request(question, folder.path());
+            request.before = before.then(|| "1".into());
+            request.after = after.then(|| "2".into());
+            script(&request).is_ok()
+        };
+        for question in [Question::Diff, Question::Callers, Question::Growth] {
+            let found = [(true, true), (true, false), (false, true), (false, false)]
+                .map(|(before, after)| is_right(question, before, after));
+            assert_eq!(found, [true, false, false, false]);
+        }
+        let found = [(false, false), (true, false), (false, true), (true, true)]
+            .map(|(before, after)| is_right(Question::Top, before, after));
+        assert_eq!(found, [true, false, false, false]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let folder = dataset();
+        let with = |prune| {
+            let mut request = request(Question::Top, folder.path());
+            request.prune = Some(prune);
+            script(&request).is_ok()
+        };
+        assert_eq!([0.0, 100.0, 100.1, -0.1].map(with), [true, true, false, false]);
+        let empty = tempfile::tempdir().unwrap();
+        assert!(script(&request(Question::Top, empty.path())).is_err());
+        let pattern = folder.path().join("a*");
+        std::fs::create_dir_all(pattern.join("processes")).unwrap();
+        assert!(script(&request(Question::Top, &pattern)).is_err());
+        assert_eq!(["2026-11-24", "2026-13-01", "today"].map(|text| day(text).is_ok()), [true, false, false]);
+    }
+
+    #[test]
+    fn numbers_in_quotes_are_no_formulas() {
+        let mut out = Vec::new();
+        formulas_as_text(&b"\"-3\",\"-x\""[..], &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "\"-3\",\"'-x\"");
+    }
+
     #[test]
     fn a_table_has_no_formulas() {
         let table = "name,=n,delta\n=1+1,2,-3\n\"@a,b\",\"=\"\"x\"\"\",+1.5e3\r\n\"a\n=b\",-x,\n,-1";

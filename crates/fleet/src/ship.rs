@@ -263,3 +263,15 @@ impl Tally {
         line
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_counts() {
+        let line = |copied, left| Tally { copied, bytes: 2048, left, ..Tally::default() }.line();
+        assert_eq!(line(0, 0), "shipped 0 profiles, 2.000 KiB; 0 were there already");
+        assert_eq!(line(1, 2), "shipped 1 profile, 2.000 KiB; 0 were there already; 2 left, see above");
+    }
+}

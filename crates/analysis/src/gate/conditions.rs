@@ -114,6 +114,8 @@ mod tests {
     fn runs_of_another_kind_do_not_compare() {
         let same = Conditions { record: "tree".into(), java: "17".into(), selection: "a".into() };
         assert_eq!(same.comparable(&Conditions { java: "17 25".into(), ..same.clone() }, "b"), Ok(()));
+        let both = Conditions { java: "17 25".into(), ..same.clone() };
+        assert!(both.comparable(&same, "b").is_err(), "one of its versions was not learned");
         for other in [
             Conditions { record: "counts".into(), ..same.clone() },
             Conditions { java: "25".into(), ..same.clone() },

@@ -99,6 +99,11 @@ mod tests {
         let properties = [("record".to_owned(), "samples".to_owned())].into();
         let copy = instrument_trace::Copy { properties, ..Default::default() };
         assert_eq!(of(&|p| _ = p.copies.insert(1, copy.clone())), Refusal::NoCalls);
+        for (version, java) in [("1.8.0_402", "8"), ("17.0.9", "17"), ("25-ea", "25")] {
+            let properties = [("java.version".to_owned(), version.to_owned())].into();
+            let copy = instrument_trace::Copy { properties, ..Default::default() };
+            assert_eq!(conditions(&Profile { copies: [(1, copy)].into(), ..whole() }).java, java);
+        }
         // Of a part the process may go on, but nothing may be missing.
         assert_eq!(lossless(&Profile::default()), Ok(()));
         assert_eq!(lossless(&Profile { dropped: 3, ..Profile::default() }), Err(Refusal::Dropped(3)));

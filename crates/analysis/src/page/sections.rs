@@ -174,3 +174,16 @@ fn heap(files: &[ProfileFile], request: &Request) -> Result<Value, Error> {
     heap["collections"] = collections.into_iter().step_by(every).collect();
     Ok(heap)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_row_that_is_left_out_is_said() {
+        let list = |all: u64, rows: usize| json!({"all": all, "rows": vec![0; rows]});
+        let sections = |all| Sections { threads: list(all, 2), ..Sections::default() };
+        assert_eq!(sections(2).left_out(), [""; 0]);
+        assert_eq!(sections(3).left_out(), ["1 threads"]);
+    }
+}
