@@ -24,17 +24,15 @@ fn tested_module<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
 
 /// Of Maven's surefire or failsafe plugin: `shop` of `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`.
 fn module_of_maven(command: &str) -> Option<&str> {
-    let mut words = command.split_whitespace();
-    let is_booter =
-        words.next()?.rsplit(['/', '\\']).next().is_some_and(|name| name.starts_with("surefirebooter"));
+    // Folders may have blanks in their names.
+    let (folder, rest) = command.split_once("surefirebooter")?;
+    let is_first = folder.is_empty() || folder.ends_with(['/', '\\']) && !folder.contains(".jar ");
     // Its jar lies in the module, or in the folder for temporary files; then the next word is a folder of the module.
-    let folders = command.split_whitespace().take(2).filter(|_| is_booter);
-    folders
-        .filter_map(|path| {
-            let (module, _) = path.split_once("/target/").or_else(|| path.split_once("\\target\\"))?;
-            module.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
-        })
-        .next()
+    let places = [folder, rest.split_once(".jar ").map_or("", |(_, words)| words)];
+    places.into_iter().filter(|_| is_first).find_map(|path| {
+        let (module, _) = path.split_once("/target/").or_else(|| path.split_once("\\target\\"))?;
+        module.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
+    })
 }
 
 /// Of Gradle's tests: `worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test Executor 3'`, which works in the folder of
@@ -133,6 +131,8 @@ mod tests {
             (format!("/src/shop/target/surefire/{jar} /src/shop/target/surefire {rest}"), "shop"),
             (format!("/tmp/surefire1/{jar} /src/shop/target/surefire {rest}"), "shop"),
             (format!(r"C:\src\shop\target\surefire\{jar} C:\src\shop\target\surefire {rest}"), "shop"),
+            (format!("/my src/shop/target/surefire/{jar} /my src/shop/target/surefire {rest}"), "shop"),
+            (format!("/my tmp/{jar} /my src/shop/target/surefire {rest}"), "shop"),
             ("/src/shop/target/shop.jar".to_owned(), "/src/shop/target/shop.jar"),
         ] {
             assert_eq!(word(&command, ""), Some(name), "{command}");

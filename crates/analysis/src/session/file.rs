@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::Error;
+use super::libraries::is_of_library;
 use super::message::Message;
 use super::names::{KnownIdMaps, Names};
-use super::own::is_of_library;
 use super::selection;
 use crate::heap::biographies::Biographies;
 use crate::model::Window;

@@ -16,6 +16,7 @@ pub mod bursts;
 pub mod error;
 pub mod file;
 pub mod kind;
+mod libraries;
 pub mod lookup;
 pub mod message;
 pub mod names;

@@ -2,56 +2,12 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::libraries::is_of_library;
 use super::lookup::{Methods, method_names};
 use super::{Error, ProfileFile};
 use crate::model::{Arcflow, Kind, NodeId};
 use instrument_names::signature::{parts, value_kind};
 
-/// How classes begin that are in libraries, frameworks, and what starts tests: where a main class lies among them it says nothing about
-/// the program.
-const LIBRARIES: &[&str] = &[
-    "ch.qos.logback.",
-    "com.fasterxml.",
-    "com.google.common.",
-    "com.mysql.",
-    "com.sun.",
-    "com.zaxxer.",
-    "groovy.",
-    "io.micrometer.",
-    "io.netty.",
-    "io.quarkus.",
-    "io.undertow.",
-    "jakarta.",
-    "java.",
-    "javax.",
-    "jdk.",
-    "junit.",
-    "kotlin.",
-    "kotlinx.",
-    "net.bytebuddy.",
-    "org.apache.",
-    "org.assertj.",
-    "org.codehaus.",
-    "org.eclipse.",
-    "org.gradle.",
-    "org.h2.",
-    "org.hamcrest.",
-    "org.hibernate.",
-    "org.jboss.",
-    "org.junit.",
-    "org.mockito.",
-    "org.objectweb.asm.",
-    "org.openjdk.jmh.",
-    "org.opentest4j.",
-    "org.postgresql.",
-    "org.slf4j.",
-    "org.springframework.",
-    "org.testng.",
-    "reactor.",
-    "scala.",
-    "sun.",
-    "worker.org.gradle.",
-];
 /// Packages of many owners: the word behind them is part of a program's name.
 const SHARED: &[&str] = &["com.github.", "com.google.", "io.github.", "org.example."];
 
@@ -187,10 +143,6 @@ impl Own {
 /// Classes that were generated for the program's have `$$` in their names.
 fn is_generated(name: &str) -> bool {
     name.split('(').next().is_some_and(|name| name.contains("$$"))
-}
-
-pub(super) fn is_of_library(name: &str) -> bool {
-    LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
 /// Of Spring Boot archives.

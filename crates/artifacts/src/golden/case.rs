@@ -1,6 +1,5 @@
 //! One case: its `case.toml`, and the texts that are in its folder.
 
-use super::pending;
 use anyhow::{Context, Result};
 use instrument_messages::usage;
 use instrument_rewriter::text::PrintOptions;
@@ -158,7 +157,7 @@ impl Case {
         let before = self.expected()?;
         let mut changed = 0;
         for (name, text) in texts.iter().filter(|(name, text)| before.get(*name) != Some(*text)) {
-            pending::write(&self.folder.join(text_of(name)), text)?;
+            write(&self.folder.join(text_of(name)), text)?;
             changed += 1;
         }
         for name in before.keys().filter(|name| !texts.contains_key(*name)) {
@@ -168,4 +167,12 @@ impl Case {
         }
         Ok(changed)
     }
+}
+
+/// Writes a file, and makes its folder.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .with_context(|| path.display().to_string())
 }

@@ -1,6 +1,6 @@
 //! What is not as blessed, kept beside what is until somebody has judged it: in the folder `pending` of a case, under the same names.
 
-use super::case::{Case, STDOUT, class_of, text_of};
+use super::case::{Case, STDOUT, class_of, text_of, write};
 use anyhow::{Context, Result};
 use instrument_rewriter::text;
 use std::collections::BTreeMap;
@@ -131,14 +131,6 @@ impl Case {
     }
 }
 
-/// Writes a file, and makes its folder.
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(path, text))
-        .with_context(|| path.display().to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +156,8 @@ mod tests {
         let of = |file: &str| pending.iter().find(|change| change.file == file).unwrap();
         assert_eq!(pending.len(), 4);
         assert!(changes.iter().all(|change| pending.contains(change)), "{pending:?}");
-        assert!(of(&a).text(3).contains("-a\n+a2\n"), "{}", of(&a).text(3));
+        let text = of(&a).text(3);
+        assert!(text.contains("\n-a\n") && text.contains("\n+a2\n"), "{text}");
         assert_eq!(of(&new).text(3), "+++ New.class: a class that was not made before\n");
         case.accept(of(&new)).unwrap();
         case.accept(of(&old)).unwrap();
