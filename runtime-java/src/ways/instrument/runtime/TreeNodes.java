@@ -50,6 +50,10 @@ final class TreeNodes {
         return count;
     }
 
+    /** The node that {@link #outermost} was last asked about, and its answer: the way may be as long as the stack. */
+    private int recursive;
+    private int beginning;
+
     long keyOf(int node) {
         return words.get(place(node));
     }
@@ -86,6 +90,14 @@ final class TreeNodes {
 
     /** The node where the recursion began that this one is a part of: one of its callers is of the same method, and so on. */
     int outermost(int node) {
+        if (node != recursive) {
+            recursive = node;
+            beginning = beginning(node);
+        }
+        return beginning;
+    }
+
+    private int beginning(int node) {
         int at = node;
         for (int up = at; up != 0; up = nearest(callerOf(at), consumerOf(at))) {
             at = up;
