@@ -1,6 +1,7 @@
 //! `instrument completions`: completion scripts for shells.
 
 use crate::io::exit::Exit;
+use crate::options::command_line;
 use crate::options::completing::VARIABLE;
 use anyhow::Result;
 use clap_complete::Shell;
@@ -23,6 +24,12 @@ const ZSH_AT_FIRST: &str =
 
 pub(crate) fn run(opts: &Opts) -> Result<Exit> {
     let mut script = Vec::new();
+    // There the library's script runs the line that is being typed.
+    if opts.shell == Shell::PowerShell {
+        clap_complete::generate(opts.shell, &mut command_line::command(), "instrument", &mut script);
+        std::io::stdout().lock().write_all(&script)?;
+        return Ok(Exit::Done);
+    }
     let shells = Shells::builtins();
     if let Some(shell) = shells.completer(&opts.shell.to_string()) {
         shell.write_registration(VARIABLE, "instrument", "instrument", "instrument", &mut script)?;

@@ -47,7 +47,7 @@ fn hint(argument: Arg) -> Arg {
 
 /// Classes, and behind `#` methods, of the archives and directories that the line names.
 fn methods(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let words = std::env::args().skip_while(|word| word != "--").skip(1);
+    let words = std::env::args_os().skip_while(|word| word != "--").skip(1);
     let words = words.flat_map(|word| std::env::split_paths(&word).collect::<Vec<_>>());
     let places: Vec<String> =
         words.filter(|path| suggestions::has_classes(path)).map(|path| path.display().to_string()).collect();

@@ -17,14 +17,19 @@ pub(crate) fn schema() -> Value {
     options.build();
     // The file that has them names no other.
     let is_key = |option: &&Arg| !["config", "help"].contains(&option.get_id().as_str());
-    let properties = options.get_arguments().filter(is_key).filter_map(property);
+    let mut properties: Map<_, _> = options.get_arguments().filter(is_key).filter_map(property).collect();
+    // What `account` was called once.
+    properties.insert(
+        "report".to_owned(),
+        json!({"type": "string", "deprecated": true, "description": "What `account` was called once"}),
+    );
     json!({
         "$schema": DIALECT,
         "title": "instrument.toml",
         "description": "Options of `instrument rewrite`, `run` and `attach`: command line over environment over this file",
         "type": "object",
         "additionalProperties": false,
-        "properties": properties.collect::<Map<_, _>>(),
+        "properties": properties,
     })
 }
 

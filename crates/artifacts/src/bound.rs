@@ -30,7 +30,7 @@ fn checksums(job: &Job) -> impl Iterator<Item = String> {
     let found = CHECKSUMS.iter().map(move |extension| of(extension)).filter(|name| Path::new(name).is_file());
     found.map(|name| {
         format!(
-            "{}: it was made of other bytes, and does not fit what was written: make it again, or remove it",
+            "{}: if it was made before, of other bytes, it does not fit what was written: make it again, or remove it",
             name.display()
         )
     })

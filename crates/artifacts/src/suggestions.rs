@@ -11,11 +11,16 @@ const ARCHIVES: [&str; 4] = ["jar", "war", "ear", "zip"];
 /// Where the classes of a program begin in archives that are more than its jar.
 const ROOTS: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];
 
+/// Files of a directory that is looked at; what has more is no output of a compiler.
+const MOST: usize = 20_000;
+
 /// Whether suggestions are looked for in a file or directory: not in one that may hold everything.
 pub fn has_classes(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match path.is_dir() {
-        true => path.file_name().is_some(),
+        true => {
+            path.file_name().is_some() && walkdir::WalkDir::new(path).into_iter().take(MOST).count() < MOST
+        }
         false => (extension == "class" || ARCHIVES.contains(&extension)) && path.is_file(),
     }
 }
@@ -49,7 +54,13 @@ fn class_of(entry: &str) -> Option<String> {
         .split('$')
         .skip(1)
         .all(|part| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit()));
-    (!is_hidden && is_named).then(|| path.replace('$', "."))
+    let name = path.replace('$', ".");
+    (!is_hidden && is_named && is_plain(&name)).then_some(name)
+}
+
+/// Whether no shell takes a part of it for its own: scripts put it into the line as it is.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_alphanumeric() || "_./-#".contains(c))
 }
 
 /// Packages and classes that begin so.
@@ -69,7 +80,7 @@ fn classes(trees: &[Tree], typed: &str) -> BTreeSet<String> {
         let steps: BTreeSet<String> = names.iter().map(step).collect();
         match steps.first() {
             // A package that is alone is no choice.
-            Some(only) if steps.len() == 1 && only.ends_with(separator) => at = only.len(),
+            Some(only) if steps.len() == 1 && only.len() > at && only.ends_with(separator) => at = only.len(),
             _ => return steps,
         }
     }
@@ -85,8 +96,7 @@ fn methods(trees: &[Tree], class: &str, typed: &str) -> BTreeSet<String> {
         let Ok(bytes) = tree.read(entry) else { continue };
         let Ok(survey) = Survey::of(&bytes, &mut SurveyBuffers::default()) else { continue };
         let names = survey.methods.iter().map(|method| mutf8::escape(method.name(&bytes)));
-        // What the compiler made, and what a shell would take for its own.
-        let names = names.filter(|name| name.starts_with(typed) && !name.contains(['$', '<']));
+        let names = names.filter(|name| name.starts_with(typed) && is_plain(name));
         found.extend(names.map(|name| format!("{class}#{name}")));
     }
     found
@@ -109,11 +119,16 @@ mod tests {
             "com/acme/shop/Cart.class",
             "BOOT-INF/classes/com/acme/bank/Bank.class",
             "com/acme/notes.txt",
+            "com/acme/bank/`touch x`.class",
         ];
         let jar = folder.path().join("app.jar");
         std::fs::write(&jar, archive(&names.map(|name| (name, SEED)))).unwrap();
         assert!(has_classes(&jar) && has_classes(folder.path()));
         assert!(!has_classes(&folder.path().join("none.jar")) && !has_classes(Path::new("..")));
+        // A name that ends like a package is no endless way.
+        let odd = folder.path().join("odd.jar");
+        std::fs::write(&odd, archive(&[("a/.class", SEED)])).unwrap();
+        assert_eq!(begun(&[odd.display().to_string()], "").into_iter().collect::<Vec<_>>(), ["a/"]);
         let places = [jar.display().to_string(), "none.jar".to_owned()];
         let goes_on = |typed: &str| begun(&places, typed).into_iter().collect::<Vec<_>>();
         assert_eq!(goes_on(""), ["com/acme/bank/", "com/acme/shop/"]);
