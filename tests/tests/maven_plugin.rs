@@ -50,7 +50,7 @@ fn a_gate_over_tests_says_what_grew() -> Result<()> {
         let said = builds.succeed("single", &learn)?;
         ensure!(said.contains(runs), "{said}");
     }
-    let bless = ["-o", "instrument:gate", "instrument:golden", "-Dinstrument.goldenAction=bless"];
+    let bless = ["-o", "test", "instrument:gate", "instrument:golden", "-Dinstrument.goldenAction=bless"];
     let said = builds.succeed("single", &bless)?;
     ensure!(said.contains("blessed shop: 1 file"), "{said}");
     let text = builds.project("single").join("src/test/golden/shop/expected/Shop.class.txt");

@@ -36,7 +36,7 @@ pub(crate) struct Opts {
     own: Vec<String>,
     #[command(flatten)]
     own_classes: own::ClassesOpts,
-    /// Print no more than the program's own methods, on ten lines, as for the log of a build
+    /// Print no more than the program's own methods, on ten lines, as for the log of a build; of a recording of counts, the methods that were called most
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     brief: bool,
     /// Width of a line; 0: no limit [default: that of the terminal]

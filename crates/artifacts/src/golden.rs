@@ -69,6 +69,10 @@ impl Job<'_> {
     }
 
     fn try_examine(&self, case: &Case, examined: &mut Examined) -> Result<()> {
+        // What an earlier check has kept may be of other sources.
+        if self.keeps {
+            case.keep(&[])?;
+        }
         let out = tempfile::tempdir()?;
         let classes = match &case.file.command[..] {
             [] => case.folder.as_path(),

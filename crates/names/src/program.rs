@@ -30,7 +30,7 @@ fn module_of_maven(command: &str) -> Option<&str> {
     // Its jar lies in the module, or in the folder for temporary files; then the next word is a folder of the module.
     let places = [folder, rest.split_once(".jar ").map_or("", |(_, words)| words)];
     places.into_iter().filter(|_| is_first).find_map(|path| {
-        let (module, _) = path.split_once("/target/").or_else(|| path.split_once("\\target\\"))?;
+        let (module, _) = path.rsplit_once("/target/").or_else(|| path.rsplit_once("\\target\\"))?;
         module.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
     })
 }
@@ -132,6 +132,7 @@ mod tests {
             (format!("/tmp/surefire1/{jar} /src/shop/target/surefire {rest}"), "shop"),
             (format!(r"C:\src\shop\target\surefire\{jar} C:\src\shop\target\surefire {rest}"), "shop"),
             (format!("/my src/shop/target/surefire/{jar} /my src/shop/target/surefire {rest}"), "shop"),
+            (format!("/ci/target/ws/shop/target/surefire/{jar} /x {rest}"), "shop"),
             (format!("/my tmp/{jar} /my src/shop/target/surefire {rest}"), "shop"),
             ("/src/shop/target/shop.jar".to_owned(), "/src/shop/target/shop.jar"),
         ] {

@@ -63,7 +63,11 @@ pub fn lines(profiles: &[PathBuf]) -> Result<HashMap<String, (String, u32)>, Err
         for (name, origin) in file.names.origins() {
             let Some(found) = origin.path(&name) else { continue };
             let line = lines.entry(stable(&name).into_owned()).or_insert_with(|| found.clone());
-            *line = found.min(line.clone());
+            // 0 is a line that is not known.
+            let key = |line: &(String, u32)| (line.0.clone(), line.1.wrapping_sub(1));
+            if key(&found) < key(line) {
+                *line = found;
+            }
         }
     }
     Ok(lines)

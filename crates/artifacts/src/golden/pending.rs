@@ -94,7 +94,11 @@ impl Case {
             if path.is_file() {
                 let file = path.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
                 let after = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                let before = fs::read_to_string(self.folder.join(&file)).ok();
+                let blessed = self.folder.join(&file);
+                let before = match fs::read_to_string(&blessed) {
+                    Err(error) if error.kind() == ErrorKind::NotFound => None,
+                    read => Some(read.with_context(|| blessed.display().to_string())?),
+                };
                 let after = Some(after).filter(|text| !text.is_empty() || file == STDOUT);
                 changes.push(Change { file, before, after });
             }
@@ -110,7 +114,12 @@ impl Case {
         let path = self.folder.join(&change.file);
         match &change.after {
             Some(text) => write(&path, text)?,
-            None => fs::remove_file(&path).with_context(|| path.display().to_string())?,
+            None => match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error).with_context(|| path.display().to_string());
+                }
+                _ => {}
+            },
         }
         self.reject(change)
     }

@@ -81,6 +81,9 @@ final class Command {
         if (failed) {
             throw new GradleException(found.stream().filter(line -> line.startsWith(begin)).findFirst().orElse(found.get(0)));
         }
+        if (code == 1 && fails && found.isEmpty()) {
+            throw new GradleException("something differs: it is in the file that the options name");
+        }
         if (code != 0) {
             String what = arguments.get(0) + " " + arguments.get(1);
             throw new GradleException("`instrument " + what + "` failed with exit code " + code + "; the lines above say why");

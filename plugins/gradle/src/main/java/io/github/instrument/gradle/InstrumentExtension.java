@@ -168,7 +168,7 @@ public class InstrumentExtension {
         task.getInputs().files(library).withPropertyName("instrument.agent").withPathSensitivity(PathSensitivity.NONE);
         task.getInputs().property("instrument.options", project.provider(this::agentArguments));
         task.getOutputs().dir(profiles).withPropertyName("instrument.profiles");
-        boolean keep = project.hasProperty("instrument.keep");
+        boolean keep = project.hasProperty("instrument.keep") && !"false".equals(String.valueOf(project.property("instrument.keep")));
         if (keep) {
             task.getOutputs().upToDateWhen(one -> false);
             task.getOutputs().doNotCacheIf("profiles of several builds are kept", one -> true);

@@ -18,6 +18,8 @@ import org.gradle.api.tasks.TaskAction;
 public class InstrumentGate extends DefaultTask {
     private FileCollection profiles;
     private FileCollection executable;
+    /** Tasks were left out on the command line. */
+    private final boolean excludes = !getProject().getGradle().getStartParameter().getExcludedTaskNames().isEmpty();
     private File gate = new File(getProject().getProjectDir(), getProject().getName() + ".gate");
     private String action = getProject().hasProperty("instrument.gateAction") ? String.valueOf(getProject().property("instrument.gateAction")) : "check";
 
@@ -65,6 +67,10 @@ public class InstrumentGate extends DefaultTask {
 
     @TaskAction
     public void judge() {
+        if (excludes) {
+            getLogger().lifecycle("nothing to judge: this build leaves tasks out (-x), and what was recorded may be of other sources");
+            return;
+        }
         List<String> files = Command.profiles(profiles);
         if (files.isEmpty() && !gate.isFile()) {
             getLogger().lifecycle("nothing to judge: no test was recorded");
@@ -76,6 +82,11 @@ public class InstrumentGate extends DefaultTask {
         }
         if (files.isEmpty()) {
             throw new GradleException("there are no profiles in " + profiles.getFiles() + "; `instrument { applyTo test }` records those of tests");
+        }
+        // Each profile is a run to a gate: what grew in one of several would not have grown in all.
+        if (files.size() > 1 && action.equals("check")) {
+            throw new GradleException(files.size() + " profiles are in " + profiles.getFiles() + ", and a gate judges one JVM of one build: leave "
+                + "maxParallelForks and forkEvery as they are, give each task an InstrumentGate of its own, and check without -Pinstrument.keep");
         }
         List<String> arguments = new ArrayList<>(Arrays.asList("gate", action));
         if (action.equals("learn")) {

@@ -52,6 +52,8 @@ public class InstrumentPlugin implements Plugin<Project> {
             task.setExecutable(extension.natives().executable());
             task.setGroup("verification");
         });
+        project.getPlugins().withType(JavaPlugin.class,
+            plugin -> project.getTasks().withType(InstrumentGolden.class, task -> task.dependsOn(JavaPlugin.CLASSES_TASK_NAME)));
         project.getTasks().create("instrumentGate", InstrumentGate.class).setDescription("Checks what was recorded against the gate");
         project.getTasks().create("instrumentGolden", InstrumentGolden.class).setDescription("Checks the snapshots of bytecode");
         report(project, "instrumentReport", "report", () -> Collections.singleton(project), "Reports on what was recorded");

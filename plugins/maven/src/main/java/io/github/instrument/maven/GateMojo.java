@@ -45,6 +45,11 @@ public final class GateMojo extends Goal {
         if (profiles.isEmpty()) {
             throw new MojoExecutionException("there are no profiles in " + directory + "; prepare-agent records those of tests");
         }
+        // Each profile is a run to a gate: what grew in one of several would not have grown in all.
+        if (profiles.size() > 1 && (action.equals("check") || !new File(directory, "kept").isFile())) {
+            throw new MojoExecutionException(profiles.size() + " profiles are in " + directory + ", and a gate judges one JVM of one build: run the tests "
+                + "in one (forkCount 1, reuseForks true), give those of Failsafe an instrument.directory of their own, and check without -Dinstrument.keep");
+        }
         List<String> arguments = new ArrayList<>();
         arguments.add("gate");
         arguments.add(action);

@@ -282,6 +282,9 @@ abstract class Goal extends AbstractMojo {
         if (failed) {
             throw new MojoFailureException(found.stream().filter(line -> line.startsWith(begin)).findFirst().orElse(found.get(0)));
         }
+        if (code == 1 && fails && found.isEmpty()) {
+            throw new MojoFailureException("something differs: it is in the file that the options name");
+        }
         if (code != 0) {
             throw failure(arguments.get(0) + " " + arguments.get(1), code);
         }

@@ -63,10 +63,13 @@ public final class ReportAggregateMojo extends Reporting {
             if (!all.done.add(project)) {
                 return;
             }
-            if (!profiles.isEmpty()) {
-                all.profiles.addAll(profiles);
-                all.classes.add(classes);
+            if (all.done.size() == 1) {
+                // If a module fails there is no report of this build, and none of an earlier one.
+                remove(aggregateDirectory, "aggregate");
             }
+            all.profiles.addAll(profiles);
+            // Those of a module without tests are own code as well.
+            all.classes.add(classes);
             if (!all.done.containsAll(expected())) {
                 return;
             }

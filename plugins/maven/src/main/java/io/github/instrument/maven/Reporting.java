@@ -1,6 +1,8 @@
 package io.github.instrument.maven;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,10 +24,11 @@ abstract class Reporting extends Goal {
     void report(List<String> profiles, List<File> classes, File folder, String name) throws MojoExecutionException {
         List<String> own = new ArrayList<>();
         for (File file : classes) {
-            if (file.isDirectory()) {
+            if (file.exists()) {
                 own.addAll(Arrays.asList("--own-classes", shown(file)));
             }
         }
+        remove(folder, name);
         File text = new File(made(folder), name + ".txt");
         succeed(command(Arrays.asList("report"), own, options, profiles), text);
         getLog().info("report: " + text);
@@ -38,6 +41,18 @@ abstract class Reporting extends Goal {
             }
         }
         succeed(command(Arrays.asList("report", "--quiet", "--brief"), own, profiles), null);
+    }
+
+    /** Removes what an earlier build has reported. */
+    static void remove(File folder, String name) throws MojoExecutionException {
+        for (String extension : Arrays.asList(".txt", ".html")) {
+            File file = new File(folder, name + extension);
+            try {
+                Files.deleteIfExists(file.toPath());
+            } catch (IOException e) {
+                throw new MojoExecutionException("cannot remove " + file + ", which an earlier build has written: " + e.getMessage(), e);
+            }
+        }
     }
 
     /** A path as a person would give it, who stands in the module's folder. */
