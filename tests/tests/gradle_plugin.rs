@@ -177,6 +177,8 @@ fn newer(gradle: &Gradle) -> Result<()> {
         jar.write_all(b"projects=\nruntime=\n")?;
         jar.finish()?;
     }
+    // By this folder Gradle knows a distribution.
+    fs::create_dir_all(lib.join("plugins"))?;
     let empty = zip::ZipWriter::new(fs::File::create(lib.join("javax.inject-1.jar"))?);
     empty.finish()?;
     let build = |checkout: &str, arguments: &[&str]| -> Result<String> {
