@@ -54,12 +54,12 @@ impl Project {
             fs::create_dir_all(project.at(prefix).join("bin"))?;
             symlink(subject::instrument()?.canonicalize()?, project.at(prefix).join("bin/instrument"))?;
         }
-        // In the place of what talks to a service, which refuses it: they keep what they are told.
+        // In the place of what talks to a service, which refuses it: they write down what they are asked for.
         fs::create_dir(project.at("stand-ins"))?;
         for name in ["curl", "gh"] {
             let script = format!(
                 "#!/bin/sh\nprintf '%s ' {name} \"$@\" >>'{}'\nexit 22\n",
-                project.at("told").display()
+                project.at("requests").display()
             );
             fs::write(project.at("stand-ins").join(name), script)?;
             fs::set_permissions(project.at("stand-ins").join(name), fs::Permissions::from_mode(0o755))?;
@@ -247,7 +247,7 @@ fn github() -> Result<()> {
     project.made("profile.html", &["</html>"])?;
     project.made("diff.md", &["### Bytecode: 1 class changed", "Orders$Item.price"])?;
     project.made("../summary", &["### Gate `app` failed: 1 finding"])?;
-    project.made("../told", &["issues/7/comments", "gh pr comment 7 --body-file comment.md"])?;
+    project.made("../requests", &["issues/7/comments", "gh pr comment 7 --body-file comment.md"])?;
     project.made("comment.md", &["<!-- instrument -->\n### "])?;
     project.made_sarif()
 }
@@ -276,7 +276,7 @@ fn gitlab() -> Result<()> {
     project.made("diff.md", &["### Bytecode: 1 class changed"])?;
     project.made("gate.xml", &["<testcase", "failures=\"1\""])?;
     // The release was in the cache: what fetches it was not run.
-    ensure!(!project.at("told").exists(), "a release was fetched");
+    ensure!(!project.at("requests").exists(), "a release was fetched");
     // The next pipeline finds the clone, without what git does not know.
     git(&project.at("work"), &["clean", "-ffdxq", "-e", ".instrument"])?;
     project.fails(&shell, &script, &variables)?;
@@ -289,7 +289,7 @@ fn gitlab() -> Result<()> {
         project.run(&shell, comment["script"][0].as_str().context("no script")?, &variables)?;
     ensure!(code == 22, "{said}");
     project.made(
-        "../told",
+        "../requests",
         &["PRIVATE-TOKEN: secret --data-urlencode body@diff.md https://gitlab.example.com/api/v4/projects/12/merge_requests/7/notes "],
     )
 }
@@ -319,7 +319,7 @@ fn jenkins() -> Result<()> {
     }
     ensure!(stages == ["Install", "Record", "Differences", "Gate"], "{stages:?}");
     // The release was there; and what is not a command is named here.
-    ensure!(!project.at("told").exists(), "a release was fetched");
+    ensure!(!project.at("requests").exists(), "a release was fetched");
     let steps = [
         "pullRequest.comment(readFile('diff.md'))",
         "testResults: 'gate.xml'",

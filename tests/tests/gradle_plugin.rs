@@ -126,8 +126,11 @@ fn projects_are_built_with_the_plugin() -> Result<()> {
     // The agent records what the gate judges.
     let source = gradle.folder.path().join("my second/src/main/java/shop/Shop.java");
     fs::write(&source, fs::read_to_string(&source)?.replace("i < 7", "i < 70"))?;
-    let (success, said) = gradle.build("my second", &["gate"])?;
+    // Another task that is left out changes nothing.
+    let (success, said) = gradle.build("my second", &["gate", "-x", "javadoc"])?;
     ensure!(!success && said.contains("now calls `Price#of` 70 times, was 7"), "{said}");
+    let said = gradle.succeed("my second", &["gate", "-x", "agentRun"])?;
+    ensure!(said.contains("nothing to judge: this build leaves out agentRun (-x)"), "{said}");
     Ok(())
 }
 

@@ -41,6 +41,6 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     }
     // One that nobody named is judged as what it would be: a stranger's.
     settings::of_file(opts.file.clone(), talk)?;
-    talk.note(format_args!("{}: right", file.display()));
+    talk.note(format_args!("{}: no errors", file.display()));
     Ok(Exit::Done)
 }

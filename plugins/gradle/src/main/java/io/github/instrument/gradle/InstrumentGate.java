@@ -3,8 +3,9 @@ package io.github.instrument.gradle;
 import java.io.File;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
-import org.gradle.api.DefaultTask;
+import java.util.Set;
 import org.gradle.api.GradleException;
 import org.gradle.api.file.FileCollection;
 import org.gradle.api.tasks.Input;
@@ -15,13 +16,12 @@ import org.gradle.api.tasks.PathSensitivity;
 import org.gradle.api.tasks.TaskAction;
 
 /** Checks profiles against a gate; the build fails if something grew. The project property {@code instrument.gateAction} learns or blesses. */
-public class InstrumentGate extends DefaultTask {
+public class InstrumentGate extends BinaryTask {
     private FileCollection profiles;
-    private FileCollection executable;
-    /** Tasks were left out on the command line. */
-    private final boolean excludes = !getProject().getGradle().getStartParameter().getExcludedTaskNames().isEmpty();
+    /** Names of tasks that were left out on the command line, some with the path of a project in front. */
+    private final Set<String> excluded = new HashSet<>(getProject().getGradle().getStartParameter().getExcludedTaskNames());
     private File gate = new File(getProject().getProjectDir(), getProject().getName() + ".gate");
-    private String action = getProject().hasProperty("instrument.gateAction") ? String.valueOf(getProject().property("instrument.gateAction")) : "check";
+    private String action = property("instrument.gateAction", "check");
 
     /** Folders with profiles, such as those of a task that is recorded. */
     @InputFiles
@@ -54,22 +54,15 @@ public class InstrumentGate extends DefaultTask {
         this.action = action;
     }
 
-    /** The binary. */
-    @InputFiles
-    @PathSensitive(PathSensitivity.NONE)
-    public FileCollection getExecutable() {
-        return executable;
-    }
-
-    public void setExecutable(FileCollection executable) {
-        this.executable = executable;
-    }
-
     @TaskAction
     public void judge() {
-        if (excludes) {
-            getLogger().lifecycle("nothing to judge: this build leaves tasks out (-x), and what was recorded may be of other sources");
-            return;
+        // A folder of profiles is called after the task that is recorded.
+        for (File folder : profiles.getFiles()) {
+            String task = folder.getName();
+            if (excluded.stream().anyMatch(name -> name.substring(name.lastIndexOf(':') + 1).equals(task))) {
+                getLogger().lifecycle("nothing to judge: this build leaves out " + task + " (-x), and its profiles may be of other sources");
+                return;
+            }
         }
         List<String> files = Command.profiles(profiles);
         if (files.isEmpty() && !gate.isFile()) {
@@ -94,6 +87,6 @@ public class InstrumentGate extends DefaultTask {
         }
         arguments.add(gate.getPath());
         arguments.addAll(files);
-        Command.judge(executable.getSingleFile(), arguments, getTemporaryDir(), getLogger(), action.equals("check"), "");
+        Command.judge(getExecutable().getSingleFile(), arguments, getTemporaryDir(), getLogger(), action.equals("check"), "");
     }
 }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.gradle.api.DefaultTask;
 import org.gradle.api.GradleException;
 import org.gradle.api.file.FileCollection;
 import org.gradle.api.tasks.Classpath;
@@ -16,10 +15,9 @@ import org.gradle.api.tasks.PathSensitivity;
 import org.gradle.api.tasks.TaskAction;
 
 /** Reports on profiles: {@code report.txt} and {@code report.html}, and the first of the own methods in the log. */
-public class InstrumentReport extends DefaultTask {
+public class InstrumentReport extends BinaryTask {
     private FileCollection profiles;
     private FileCollection classes;
-    private FileCollection executable;
     private File into;
 
     /** Folders with profiles. */
@@ -41,17 +39,6 @@ public class InstrumentReport extends DefaultTask {
 
     public void setClasses(FileCollection classes) {
         this.classes = classes;
-    }
-
-    /** The binary. */
-    @InputFiles
-    @PathSensitive(PathSensitivity.NONE)
-    public FileCollection getExecutable() {
-        return executable;
-    }
-
-    public void setExecutable(FileCollection executable) {
-        this.executable = executable;
     }
 
     /** Where the report goes. */
@@ -100,6 +87,6 @@ public class InstrumentReport extends DefaultTask {
         List<String> command = new ArrayList<>(Arrays.asList(words));
         command.addAll(own);
         command.addAll(files);
-        return Command.start(executable.getSingleFile(), command, getTemporaryDir(), output, getLogger());
+        return Command.start(getExecutable().getSingleFile(), command, getTemporaryDir(), output, getLogger());
     }
 }
