@@ -1,8 +1,6 @@
 package instrument.runtime;
 
 import java.lang.ref.WeakReference;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,6 +8,9 @@ import java.util.List;
 final class OwnThreads {
     /** Never changed, but replaced: whoever reads it takes no lock. */
     private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
+
+    /** Not by reflection: after 15 calls the JDK initialises classes for it. In a thread that is stopped meanwhile that fails, for the program, too. */
+    private static final Maker MAKER = maker();
 
     private OwnThreads() {}
 
@@ -42,16 +43,25 @@ final class OwnThreads {
 
     private static Thread newThread(Runnable task) {
         try {
-            Constructor<Thread> plain = Thread.class.getConstructor(
-                ThreadGroup.class, Runnable.class, String.class, long.class, boolean.class);
-            return plain.newInstance(null, task, "instrument", Long.valueOf(0), Boolean.FALSE);
-        } catch (InvocationTargetException e) {
-            if (ThreadStop.is(e.getCause())) {
-                throw (Error) e.getCause();
-            }
-        } catch (Exception e) {
+            return MAKER.make(task);
+        } catch (NoSuchMethodError e) {
             // Java 8.
+            return new Maker().make(task);
         }
-        return new Thread(null, task, "instrument");
+    }
+
+    private static Maker maker() {
+        try {
+            return (Maker) Class.forName("instrument.runtime.LaterThreads").newInstance();
+        } catch (ReflectiveOperationException e) {
+            return new Maker();
+        }
+    }
+
+    /** Makes threads as Java 8 can. */
+    static class Maker {
+        Thread make(Runnable task) {
+            return new Thread(null, task, "instrument");
+        }
     }
 }

@@ -152,25 +152,36 @@ final class Mapper {
             Thread helper = OwnThreads.thread(this);
             helper.setDaemon(true);
             Mapper.helper = helper;
+            // join() would throw at once where the program's thread is interrupted, and take its interrupt with it.
+            // Not for its end: on the way out it may need the lock that we hold.
+            // What starts it or waits initialises no class of the JDK: see OwnThreads.
+            Error death = null;
+            for (boolean waits = true; waits;) {
+                try {
+                    if (death == null) {
+                        start(helper);
+                    }
+                    while (!done && failure == null && helper.isAlive()) {
+                        Thread.yield();
+                    }
+                    waits = false;
+                } catch (Error e) {
+                    // Whoever is stopped waits all the same: the file is the helper's until it is done, if it has started.
+                    death = e;
+                    waits = helper.isAlive();
+                }
+            }
+            if (death != null) {
+                throw death;
+            }
+        }
+
+        private void start(Thread helper) {
             try {
                 helper.start();
             } catch (OutOfMemoryError e) {
                 // There can be no more threads.
                 Privileged.run(this);
-            }
-            // join() would throw at once where the program's thread is interrupted, and take its interrupt with it.
-            // Not for its end: on the way out it may need the lock that we hold.
-            Error death = null;
-            while (!done && failure == null && helper.isAlive()) {
-                try {
-                    Thread.yield();
-                } catch (Error e) {
-                    // Whoever is stopped waits all the same: the file is the helper's until it is done.
-                    death = e;
-                }
-            }
-            if (death != null) {
-                throw death;
             }
         }
 
