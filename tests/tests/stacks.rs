@@ -327,6 +327,24 @@ fn few_signals_and_descriptors_and_the_shortest_period_do_no_harm() -> Result<()
     Ok(())
 }
 
+/// Where the machine has no such counter `instrument run` says so, and starts nothing.
+#[test]
+fn a_counter_that_the_machine_has_not_is_refused_before_the_program_starts() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let outcome = instrument_run(&["--sample-event", "cycles"], &["StackStorm", "both"], folder.path())?;
+    let is_refused = outcome.code == Some(2)
+        && outcome.stdout.is_empty()
+        && outcome.stderr.contains("--sample-event cycles: ")
+        && outcome.stderr.contains("perf_event_open");
+    ensure!(
+        is_refused || outcome.code == Some(0) && outcome.stdout == "done\n",
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+    Ok(())
+}
+
 /// Where the machine has the counter the profile has its events, and otherwise the reason is said and the program runs as it is.
 #[test]
 fn a_counter_of_the_processor_is_sampled_or_the_reason_said() -> Result<()> {

@@ -5,7 +5,6 @@ use std::io::Error;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use instrument_control::word::SampleEvent;
-use instrument_names::word::Word;
 
 // linux/perf_event.h.
 const PERF_TYPE_HARDWARE: u32 = 0;
@@ -134,27 +133,6 @@ fn whole([count, enabled, running]: [u64; 3]) -> Option<u64> {
     }
 }
 
-/// Why there is no such event here, and what to do.
-pub(super) fn refusal(event: SampleEvent, error: &Error) -> String {
-    let paranoid = || {
-        let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-        format!("kernel.perf_event_paranoid is {}", text.trim())
-    };
-    let reason = match error.raw_os_error() {
-        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
-            "this machine has no counter for it, as most virtual machines of a cloud; cpu and page-faults are counted by the kernel itself"
-                .to_owned()
-        }
-        Some(libc::EACCES | libc::EPERM) => {
-            format!("the kernel forbids it ({}; 2 or less is needed: sysctl kernel.perf_event_paranoid=2), or the container does (seccomp)", paranoid())
-        }
-        Some(libc::ENOSYS) => "the kernel has no perf events, or the container forbids them (seccomp)".to_owned(),
-        Some(libc::EMFILE | libc::ENFILE) => "there are too few descriptors (ulimit -n)".to_owned(),
-        _ => error.to_string(),
-    };
-    format!("sample-event={}: {reason} (perf_event_open: {error})", event.word())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,15 +151,6 @@ mod tests {
         ] {
             assert_eq!(whole(words), count, "{words:?}");
         }
-    }
-
-    #[test]
-    fn refusals_name_the_event_and_the_cure() {
-        let say = |number| refusal(SampleEvent::CacheMisses, &Error::from_raw_os_error(number));
-        assert!(say(libc::ENOENT).contains("sample-event=cache-misses: this machine has no counter"));
-        assert!(say(libc::EACCES).contains("sysctl kernel.perf_event_paranoid=2"));
-        assert!(say(libc::EMFILE).contains("ulimit -n"));
-        assert!(say(libc::EINVAL).contains("Invalid argument"));
     }
 
     #[test]

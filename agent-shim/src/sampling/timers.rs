@@ -15,6 +15,7 @@
 
 use super::sampled::Sampled;
 use super::{perf, signals};
+use instrument_control::perf_events;
 use instrument_control::word::SampleEvent;
 use instrument_names::word::Word;
 use std::ffi::{c_int, c_long};
@@ -94,7 +95,7 @@ pub(super) fn can_sample(event: SampleEvent) -> Result<bool, String> {
         (Ok(_), _) => Ok(false),
         (_, Ok(_)) => Ok(true),
         // The first may be refused for want of rights where there is no such counter either.
-        (_, Err(error)) => Err(perf::refusal(event, &error)),
+        (_, Err(error)) => Err(format!("sample-event={}: {}", event.word(), perf_events::refusal(&error))),
     }
 }
 

@@ -141,6 +141,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     agent.armed = opts.armed;
     agent.subgraph = opts.subgraph;
     agent.check_subgraph()?;
+    agent.recording.check_machine()?;
     let directory = directory_of(opts.out.as_deref());
     let prepare = |rules: &PathBuf| {
         let is_java = is_java(&opts.command[0]);

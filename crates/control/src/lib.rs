@@ -9,6 +9,7 @@
 //! | [`latency`] | the methods whose durations are kept |
 //! | [`ctl`] | requests to a running program: the protocol, and where the socket is |
 //! | [`peer`] | who is at the other end of a Unix socket |
+//! | [`perf_events`] | why the kernel gives no perf event |
 //! | [`place`] | where in a file of options something stands |
 //! | [`probes`] | the file of rules that say which calls of one's own are inserted where |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
@@ -25,6 +26,8 @@ pub mod keys;
 pub mod latency;
 #[cfg(target_os = "linux")]
 pub mod peer;
+#[cfg(target_os = "linux")]
+pub mod perf_events;
 pub mod place;
 pub mod probes;
 pub mod run;

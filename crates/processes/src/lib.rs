@@ -10,6 +10,7 @@
 //! | [`profiles`], [`recorded`] | which profiles a run has left, and which one a process writes |
 //! | [`ctl`] | requests to the agent, and its answers as text |
 //! | [`until`], [`budget`] | when a recording ends, and what it may take meanwhile |
+//! | [`perf_events`] | what this machine can sample |
 //! | [`class_path`], [`rules`] | the class path that a command tells, and the rules of `--probes` tried on it |
 //!
 //! All of it needs Linux; elsewhere the crate is empty.
@@ -26,6 +27,8 @@ pub mod jvm;
 pub mod kept_input;
 pub mod launch;
 mod local_socket;
+#[cfg(target_os = "linux")]
+pub mod perf_events;
 pub mod process_stat;
 pub mod profiles;
 pub mod recorded;

@@ -11,6 +11,7 @@ use instrument_control::word::{
 use instrument_messages::usage;
 use instrument_names::types::ObjectPatterns;
 use instrument_names::word::Word;
+use instrument_processes::perf_events::can_sample;
 use instrument_rewriter::filter::Filter;
 use std::path::{Path, PathBuf};
 
@@ -228,6 +229,16 @@ impl Opts {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Whether this machine, on which the program is to start, has what is to be sampled. A program that runs is asked by its agent: it may be
+    /// in a container that forbids more.
+    ///
+    /// # Errors
+    /// Why it has not, and what to do: wrong usage.
+    pub(crate) fn check_machine(&self) -> Result<()> {
+        let Some(SampledEvent { event, .. }) = self.sample_event else { return Ok(()) };
+        can_sample(event).map_err(|reason| usage(format!("--sample-event {}: {reason}", event.word())))
     }
 
     /// Where requests are answered, if that was said: a path, or `off`.
