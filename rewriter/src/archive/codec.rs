@@ -14,11 +14,16 @@ use super::header::{DEFLATED, STORED, Sizes};
 /// No deflate stream grows by more than this (258 bytes from 2 bits), so a larger claim is a lie.
 const MAX_EXPANSION: u64 = 1032;
 
+/// The longest buffer that a thread keeps: no more than large classes need. A nested archive has one of its own.
+const MAX_KEPT: usize = 1 << 20;
+
 /// What one thread keeps between entries.
 #[derive(Default)]
 struct Scratch {
     inflate: Option<Decompressor>,
     deflate: Option<(i32, Compressor)>,
+    /// As long as the longest stream so far may get, up to [`MAX_KEPT`]: it is not made, and cleared, for each entry.
+    packed: Vec<u8>,
 }
 
 thread_local! {
@@ -81,10 +86,11 @@ pub(super) struct Packed {
 }
 
 /// Packs `content` with `method`, STORED or DEFLATED at `level`.
-pub(super) fn pack(content: Vec<u8>, method: u16, level: i32) -> Packed {
+pub(super) fn pack<'a>(content: impl Into<Cow<'a, [u8]>>, method: u16, level: i32) -> Packed {
+    let content = content.into();
     let crc = crc32fast::hash(&content);
     let size = content.len() as u64;
-    let data = if method == STORED { content } else { deflate(&content, level) };
+    let data = if method == STORED { content.into_owned() } else { deflate(&content, level) };
     let sizes = Sizes { crc, packed: data.len() as u64, size };
     Packed { data, sizes }
 }
@@ -97,12 +103,19 @@ fn deflate(content: &[u8], level: i32) -> Vec<u8> {
             scratch.deflate = Some((level, Compressor::new(lvl)));
         }
         let (_, compressor) = scratch.deflate.as_mut().expect("set up above");
-        let mut data = vec![0; compressor.deflate_compress_bound(content.len())];
+        let bound = compressor.deflate_compress_bound(content.len());
+        let mut data = std::mem::take(&mut scratch.packed);
+        data.resize(bound.max(data.len()), 0);
         let len =
             compressor.deflate_compress(content, &mut data).expect("the buffer has the size of the bound");
-        data.truncate(len);
-        data.shrink_to_fit();
-        data
+        if bound > MAX_KEPT {
+            data.truncate(len);
+            data.shrink_to_fit();
+            return data;
+        }
+        let packed = data[..len].to_vec();
+        scratch.packed = data;
+        packed
     })
 }
 
@@ -128,6 +141,12 @@ mod tests {
             assert_eq!(sizes, Sizes { crc, packed: data.len() as u64, size: 20_000 });
             assert_eq!(inflate(&data, 20_000).unwrap(), content);
         }
+        let large = content.repeat(MAX_KEPT / content.len() + 1);
+        let Packed { data, .. } = pack(&large, DEFLATED, 1);
+        assert_eq!(inflate(&data, large.len()).unwrap(), large);
+        assert_eq!(pack(&content, DEFLATED, 1).data, alone(1));
+        let kept = with_scratch(|scratch| scratch.packed.len());
+        assert!((20_000..=MAX_KEPT).contains(&kept), "{kept}");
         let Packed { data, sizes } = pack(content.clone(), STORED, 6);
         assert_eq!((data.len(), sizes.packed, sizes.size), (20_000, 20_000, 20_000));
     }

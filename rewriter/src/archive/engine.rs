@@ -94,6 +94,9 @@ struct Engine<'r, R> {
     outcome: Outcome,
 }
 
+/// Uncompressed bytes of classes in a batch for each thread: what was just read, and what was just freed, is still in the processor's cache.
+const BATCH_OF_A_THREAD: usize = 1 << 20;
+
 /// One class of a batch.
 struct Job<'a, P> {
     place: usize,
@@ -171,6 +174,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
         let (directory, at, depth) = (pass.directory, pass.at, pass.depth);
         let mut batch = Vec::new();
         let mut batch_size = 0;
+        let most = self.options.batch.min(rayon::current_num_threads() * BATCH_OF_A_THREAD);
         for (place, &index) in directory.order.iter().enumerate() {
             let entry = &directory.entries[index as usize];
             let role = Role::of(entry);
@@ -208,7 +212,7 @@ impl<R: ClassRewriter> Engine<'_, R> {
             match role {
                 Role::Class => {
                     let size = entry.sizes.size as usize;
-                    if batch_size + size > self.options.batch && !batch.is_empty() {
+                    if batch_size + size > most && !batch.is_empty() {
                         self.batch(pass, std::mem::take(&mut batch))?;
                         batch_size = 0;
                     }
@@ -260,11 +264,11 @@ impl<R: ClassRewriter> Engine<'_, R> {
         }
 
         let rewriter = &*self.rewriter;
-        jobs.par_iter_mut().for_each(|job| {
+        jobs.par_iter_mut().for_each_init(Vec::new, |new, job| {
             let Some(plan) = &job.plan else { return };
-            let mut new = Vec::with_capacity(job.class.len() + job.class.len() / 4);
-            if rewriter.rewrite(&location(job.place), plan, &job.class, &mut new) {
-                job.packed = Some(codec::pack(new, entry(job.place).method, level));
+            new.clear();
+            if rewriter.rewrite(&location(job.place), plan, &job.class, new) {
+                job.packed = Some(codec::pack(&*new, entry(job.place).method, level));
             }
             // The inflated bytes are not needed any more, and a batch has many.
             if let Cow::Owned(_) = job.class {

@@ -17,8 +17,8 @@ pub struct Options {
     pub manifest_attributes: Vec<(&'static str, &'static str)>,
     /// Entries for the root of the outermost archive, whatever its [`Layout`](super::Layout).
     pub root_entries: Vec<NewEntry>,
-    /// Uncompressed bytes of classes that are worked on at a time. It decides about memory and balance
-    /// between threads, never about the output.
+    /// Uncompressed bytes of classes that are worked on at a time, at most; with few threads there are less, 1 MiB for each. It
+    /// decides about memory and balance between threads, never about the output.
     pub batch: usize,
     /// Limits against hostile input.
     pub limits: Limits,
