@@ -17,6 +17,6 @@ trap 'rm -rf "$stubs"' EXIT
 "$javac" --release 8 -Xlint:all,-options -Werror -proc:none -g:source,lines -encoding UTF-8 -implicit:none \
     -cp "$stubs" -d "$out" $(find "$here/src" -name '*.java' | sort)
 # A stub takes the place of a class of Java 8 only where no release is given.
+# shellcheck disable=SC2046
 "$javac" -source 8 -target 8 -Xbootclasspath/p:"$stubs" -Xlint:all,-options -Werror -proc:none -g:source,lines \
-    -encoding UTF-8 -implicit:none -cp "$out" -d "$out" "$here/later/instrument/runtime/LaterStacks.java" "$here/later/instrument/runtime/LaterThreadIds.java" \
-    "$here/later/instrument/runtime/LaterThreads.java"
+    -encoding UTF-8 -implicit:none -cp "$out" -d "$out" $(find "$here/later" -name '*.java' | sort)

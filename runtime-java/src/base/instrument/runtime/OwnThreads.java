@@ -9,7 +9,10 @@ final class OwnThreads {
     /** Never changed, but replaced: whoever reads it takes no lock. */
     private static volatile List<WeakReference<Thread>> own = new ArrayList<WeakReference<Thread>>();
 
-    /** Not by reflection: after 15 calls the JDK initialises classes for it. In a thread that is stopped meanwhile that fails, for the program, too. */
+    /**
+     * Not by reflection: after 15 calls of a constructor the JDK initialises classes of its own. In a thread that is stopped meanwhile that
+     * fails, and nobody in the program can use them from then on.
+     */
     private static final Maker MAKER = maker();
 
     private OwnThreads() {}

@@ -14,9 +14,16 @@ final class ThreadStop {
     /** Another one, in the place of one that is lost; null: this JDK has none. */
     static Error again() {
         try {
-            return (Error) Class.forName(DEATH).getDeclaredConstructor().newInstance();
-        } catch (ReflectiveOperationException e) {
+            return Death.create();
+        } catch (LinkageError e) {
             return null;
+        }
+    }
+
+    /** Not by reflection: see {@link OwnThreads}. */
+    private static final class Death {
+        static Error create() {
+            return new ThreadDeath();
         }
     }
 }
