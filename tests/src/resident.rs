@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// The folder of `Attached`, `Subgraph`, `TwoRoots` and `RunningRoots`, compiled.
 pub fn classes() -> PathBuf {
     shared::folder("resident", |folder| {
-        let names = ["Attached.java", "Subgraph.java", "TwoRoots.java", "RunningRoots.java"];
+        let names = ["Attached.java", "Subgraph.java", "TwoRoots.java", "RunningRoots.java", "Plugins.java"];
         agent::compile(&names, 11, folder)?;
         readable(folder)?;
         Ok(())

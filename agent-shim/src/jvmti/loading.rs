@@ -95,6 +95,24 @@ impl<'a> Jni<'a> {
         (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
     }
 
+    /// `MethodHandles.Lookup.revealDirect(handle)`, which the method is, of an object of that class. None: it threw.
+    pub(crate) fn revealed(
+        &self,
+        lookup: &Object<'_>,
+        reveal: &Method,
+        handle: &Object<'_>,
+    ) -> Option<Object<'a>> {
+        if lookup.is_null()
+            || reveal.descriptor != "(Ljava/lang/invoke/MethodHandle;)Ljava/lang/invoke/MethodHandleInfo;"
+        {
+            return None;
+        }
+        // SAFETY: the object has the method, which takes a method handle.
+        let reference =
+            unsafe { self.raw_call_object_method(lookup.reference, reveal.id, &(handle.reference as i64)) };
+        (!self.failed() && !reference.is_null()).then_some(Object { reference, scope: PhantomData })
+    }
+
     /// The same; whether it returned one.
     pub(crate) fn finds(&self, object: &Object<'a>, find: &Method, name: &Global) -> bool {
         self.found(object, find, name).map(|class| self.forget(class)).is_some()

@@ -147,6 +147,7 @@ impl Options {
         }
         rules::check(&given, transforms, heap.is_some())?;
         let selection = selection(&given, transforms, &filter);
+        transforms.reflection = given.subgraph;
         let untouched = Filter::new(&[], &given.untouched).map_err(|error| error.to_string())?;
         Ok(Options {
             limits: given.limits,

@@ -90,7 +90,7 @@ pub(crate) struct Opts {
     /// Rewrite only what the roots can call, as far as call sites, overrides and lambdas tell
     ///
     /// All other methods keep their own code and cost nothing. Callbacks from the JDK (`run`, `compare`) are rewritten, too; what they call
-    /// follows within moments of their first call. Calls by reflection are not followed: the methods that make some are named.
+    /// follows within moments of their first call. A call by reflection waits, the first time, until what it calls is rewritten.
     #[arg(long)]
     subgraph: bool,
 

@@ -556,8 +556,6 @@ pub struct Subgraph {
     pub hull_classes: usize,
     /// These methods.
     pub hull_methods: usize,
-    /// Roots that call by reflection, which is not followed: `com.acme.Shop.price`.
-    pub reflective: Vec<String>,
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ impl CallGraph {
         let kept = self.reached(first, &entered);
         self.left.extend(entered.difference(&kept));
         self.entered = kept;
+        // Beneath which root nobody knows; what goes on to run is entered again.
+        self.reflected.clear();
         self.waiting.retain(|id| self.roots.contains(id) || self.entered.contains(id));
 
         let all = self.marked(self.roots.union(&self.entered).copied().collect(), usize::MAX);
@@ -49,8 +51,7 @@ impl CallGraph {
         self.marks.used.clear();
         for id in &self.marks.followed {
             for one in self.classes.method(*id).into_iter().flat_map(|method| &method.uses) {
-                let Some(class) = one.class() else { continue };
-                self.marks.used.entry(class).or_default().insert(*one);
+                self.marks.used.entry(one.class()).or_default().insert(*one);
             }
         }
         self.names(gone)

@@ -24,16 +24,13 @@ pub(super) enum Use {
     Virtually(Id),
     /// The class may be initialised.
     Class(Symbol),
-    /// Nobody knows what is called.
-    Reflection,
 }
 
 impl Use {
     /// The class that it names.
-    pub(super) fn class(self) -> Option<Symbol> {
+    pub(super) fn class(self) -> Symbol {
         match self {
-            Use::Exactly((class, _)) | Use::Virtually((class, _)) | Use::Class(class) => Some(class),
-            Use::Reflection => None,
+            Use::Exactly((class, _)) | Use::Virtually((class, _)) | Use::Class(class) => class,
         }
     }
 }
@@ -119,6 +116,17 @@ impl Classes {
     pub(super) fn id(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Option<Id> {
         let id = (self.known(class)?, self.known(&[name, b"\n", descriptor].concat())?);
         self.method(id).map(|_| id)
+    }
+
+    /// What a call of a method by its name and descriptor may run, whatever kind of method it is; none: no class has brought these names.
+    pub(super) fn call_by_name(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Vec<Id> {
+        let Some(class) = self.known(class) else { return Vec::new() };
+        let mut called = self.targets(Use::Class(class));
+        let Some(selector) = self.known(&[name, b"\n", descriptor].concat()) else { return called };
+        let overrides = !name.starts_with(b"<");
+        let id = (class, selector);
+        called.extend(self.targets(if overrides { Use::Virtually(id) } else { Use::Exactly(id) }));
+        called
     }
 
     pub(super) fn method(&self, (class, selector): Id) -> Option<&Method> {
@@ -218,9 +226,6 @@ impl Classes {
     }
 
     fn call(&mut self, member: &MemberRef<'_>, exactly: bool, uses: &mut HashSet<Use>) {
-        if is_reflection(member) {
-            uses.insert(Use::Reflection);
-        }
         let id = (self.symbol(member.class), self.selector(member.name, member.descriptor));
         uses.insert(if exactly { Use::Exactly(id) } else { Use::Virtually(id) });
     }
@@ -299,7 +304,6 @@ impl Classes {
                 let Some(initialiser) = self.known(b"<clinit>\n()V") else { return Vec::new() };
                 self.all_above(class).into_iter().map(|class| (class, initialiser)).collect()
             }
-            Use::Reflection => Vec::new(),
         };
         found.retain(|id| self.method(*id).is_some_and(|method| method.has_code));
         found
@@ -344,16 +348,6 @@ fn closure<'a>(first: Symbol, next: impl Fn(Symbol) -> &'a [Symbol]) -> HashSet<
         open.extend(next(class).iter().filter(|class| found.insert(**class)));
     }
     found
-}
-
-/// Whether what it calls is named by data.
-fn is_reflection(member: &MemberRef<'_>) -> bool {
-    matches!(
-        (member.class, member.name),
-        (b"java/lang/reflect/Method", b"invoke")
-            | (b"java/lang/reflect/Constructor" | b"java/lang/Class", b"newInstance")
-            | (b"java/lang/invoke/MethodHandle", b"invoke" | b"invokeExact" | b"invokeWithArguments")
-    )
 }
 
 /// The arguments of each bootstrap method (JVMS 4.7.23), as indices of the constant pool; the method itself comes first.

@@ -18,8 +18,8 @@
 //! What a class inside overrides of a class outside can be called from there, and nobody knows by whom (`compareTo`, `run`,
 //! `hashCode`). Such a *callback* is selected always.
 //!
-//! Calls by reflection and by method handles that are not constants are not followed: [`CallGraph::reflective`] names the methods that
-//! make some.
+//! What calls by reflection and by method handles that are not constants lead to is not in the bytes: whoever sees such a call
+//! [says what it is about to call](CallGraph::reflected).
 //!
 //! Roots [can be added and removed](CallGraph::add_roots). Without any root nothing is selected.
 
@@ -28,7 +28,6 @@ mod classes;
 
 use crate::error::ClassError;
 use classes::{Classes, Id, Symbol, Use};
-use instrument_names::mutf8::escape;
 use instrument_names::pattern::MethodQuery;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -41,6 +40,8 @@ pub struct CallGraph {
     callbacks: HashSet<Id>,
     /// Methods that were entered beneath a root.
     entered: HashSet<Id>,
+    /// Methods that were about to be called by reflection beneath a root.
+    reflected: HashSet<Id>,
     /// Methods that were entered beneath roots which were removed, as far as no call is known that leads to them beneath another.
     left: HashSet<Id>,
     /// Roots were removed.
@@ -132,6 +133,18 @@ impl CallGraph {
         }
     }
 
+    /// A method is about to be called by reflection beneath a root: what that may run is followed when the graph grows, as if it was entered.
+    /// The names of the classes that have it.
+    pub fn reflected(&mut self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Vec<Vec<u8>> {
+        let called = self.classes.call_by_name(class, name, descriptor);
+        for id in &called {
+            if self.reflected.insert(*id) {
+                self.waiting.push(*id);
+            }
+        }
+        self.names(called)
+    }
+
     /// Follows the roots and what was entered, and then what these call while at most about `ahead` methods are added. The names of the classes
     /// with methods that were not selected before.
     pub fn grow(&mut self, ahead: usize) -> Vec<Vec<u8>> {
@@ -162,13 +175,20 @@ impl CallGraph {
     /// Follows only the roots and what was entered from now on, if less than `part` of the methods would stay selected. The names of the
     /// classes with methods that were selected before.
     pub fn shrink(&mut self, part: f64) -> Vec<Vec<u8>> {
-        let marks = self.marked(self.roots.union(&self.entered).copied().collect(), 0);
+        let marks = self.marked(self.known_to_run(), 0);
         if marks.selected.len() as f64 >= part * self.marks.selected.len() as f64 {
             return Vec::new();
         }
         let before = std::mem::replace(&mut self.marks, marks);
         let gone = before.selected.difference(&self.marks.selected).copied().collect();
         self.names(gone)
+    }
+
+    /// What is followed in any case.
+    fn known_to_run(&self) -> Vec<Id> {
+        let known: HashSet<Id> =
+            self.roots.iter().chain(&self.entered).chain(&self.reflected).copied().collect();
+        known.into_iter().collect()
     }
 
     /// What would be selected if all that the roots can call were followed, but for what callbacks call.
@@ -219,20 +239,6 @@ impl CallGraph {
             entered: self.entered.len() + self.left.len(),
         }
     }
-
-    /// The roots and entered methods that call by reflection or by method handles which are not constants, as `com.acme.Shop.price`.
-    pub fn reflective(&self) -> Vec<String> {
-        let calls =
-            |id: &&Id| self.classes.method(**id).is_some_and(|method| method.uses.contains(&Use::Reflection));
-        let name = |(class, selector): &Id| {
-            let (name, _) = self.classes.name_and_descriptor(*selector);
-            format!("{}.{}", escape(self.classes.text(*class)).replace('/', "."), escape(name))
-        };
-        let mut names: Vec<String> = self.roots.union(&self.entered).filter(calls).map(name).collect();
-        names.sort();
-        names.dedup();
-        names
-    }
 }
 
 impl Marks {
@@ -262,8 +268,7 @@ impl Marks {
                 continue;
             }
             for one in &method.uses {
-                let Some(class) = one.class() else { continue };
-                self.used.entry(class).or_default().insert(*one);
+                self.used.entry(one.class()).or_default().insert(*one);
                 for target in targets(classes, cache, *one) {
                     added.extend(self.selected.insert(*target).then_some(*target));
                     if !self.followed.contains(target) {
@@ -282,8 +287,7 @@ fn targets<'c>(
     cache: &'c mut HashMap<Symbol, HashMap<Use, Vec<Id>>>,
     one: Use,
 ) -> &'c [Id] {
-    let Some(class) = one.class() else { return &[] };
-    cache.entry(class).or_default().entry(one).or_insert_with(|| classes.targets(one))
+    cache.entry(one.class()).or_default().entry(one).or_insert_with(|| classes.targets(one))
 }
 
 /// How many there are.

@@ -20,6 +20,8 @@ pub const PARKS: &str = "instrument/runtime/Parks";
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
 /// Internal name of the class that splits calls by a value.
 pub const VALUES: &str = "instrument/runtime/Values";
+/// Internal name of the class that is told of calls by reflection.
+pub const REFLECTED_CALLS: &str = "instrument/runtime/ReflectedCalls";
 /// Internal name of the class that times code regions.
 pub const REGIONS: &str = "instrument/runtime/Regions";
 /// Internal name of the class that is told of remote method invocation.
@@ -108,6 +110,8 @@ hooks! {
     EarlyObjectAlloc = HEAP_PROXY, "EarlyObjectAlloc", OBJECT_EVENT;
     /// In front of every call of a method `start()V`.
     Starting = THREAD_LINKS, "starting", OBJECT_EVENT;
+    /// In front of a call by reflection: what names its target.
+    Reflecting = REFLECTED_CALLS, "calling", OBJECT_EVENT;
     /// First instruction of a `park` method of `LockSupport`.
     Parking = PARKS, "parking", OBJECT_EVENT;
     /// In front of every return of it.

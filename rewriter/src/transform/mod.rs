@@ -13,6 +13,7 @@
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which calls are made and served by remote method invocation |
 //! | [`http`] | which requests by HTTP are made and served, as remote calls |
+//! | [`reflection`] | what calls by reflection are about to call |
 //! | [`regions`] | how long control stays in a code region |
 //! | [`own_calls`] | whatever a user of this crate has it tell, by calls of static methods |
 //!
@@ -32,6 +33,7 @@ pub mod method_events;
 mod operands;
 pub mod own_calls;
 pub mod parks;
+pub mod reflection;
 pub mod regions;
 pub mod rmi;
 mod site;
@@ -149,6 +151,11 @@ table::transforms! {
         http,
         /// The same of files.
         files
+    }
+    // What is rewritten for a call is rewritten before it begins.
+    reflection::Reflection {
+        /// [`reflection`]; no word of the command line asks for it.
+        reflection
     }
     // What precedes a call precedes its beginning.
     library_calls::LibraryEntries {

@@ -1,7 +1,7 @@
 //! Roots that are added and removed while the recording goes on: one retransformation for each request, and then the waves go on from there.
 
 use super::waves::{follow_running, learn_entered, rewrite_changed};
-use super::{Subgraph, lock};
+use super::{Subgraph, lock, reflected};
 use crate::jvmti::{Jni, Jvmti};
 use crate::recording::agent::Agent;
 use crate::recording::agent::Live;
@@ -55,6 +55,8 @@ pub(crate) fn remove(
     places: &HashSet<usize>,
 ) -> Done {
     let _wave = lock(&subgraph.wave);
+    // What was called by reflection beneath a root that goes is asked for anew.
+    reflected::begin(jni);
     // What was entered decides what the other roots keep.
     learn_entered(agent, live, subgraph, jni);
     let bare = {

@@ -5,15 +5,19 @@
 //! 2. A class that loads later is added, and rewritten as it loads.
 //! 3. A thread asks the recorder which methods were entered. What these call is rewritten in waves, each with methods ahead of what was
 //!    entered, in proportion to that: one retransformation for all of it, and twice as long a pause behind each.
-//! 4. Roots are [added and removed](change) on request.
-//! 5. When nothing new was entered for a while, the methods that were only ahead get their own code again.
+//! 4. What a call by reflection is about to call [is rewritten before it is made](reflected).
+//! 5. Roots are [added and removed](change) on request.
+//! 6. When nothing new was entered for a while, the methods that were only ahead get their own code again.
 
 pub(crate) mod change;
+mod reflected;
+mod rounds;
 pub(crate) mod waves;
 
 use instrument_control::answer;
 use instrument_names::pattern::MethodQuery;
 use instrument_rewriter::call_graph::{CallGraph, Counts};
+use rounds::Rounds;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -34,6 +38,7 @@ pub(crate) struct Subgraph {
     wave: Mutex<()>,
     thread: Mutex<Thread>,
     woken: Condvar,
+    rounds: Rounds,
 }
 
 #[derive(Default)]
@@ -57,6 +62,8 @@ enum Thread {
     #[default]
     None,
     Runs,
+    /// It is to look at once.
+    Hurries,
     /// It is to end.
     Ends,
 }
@@ -84,6 +91,7 @@ impl Subgraph {
             wave: Mutex::default(),
             thread: Mutex::default(),
             woken: Condvar::new(),
+            rounds: Rounds::default(),
         }
     }
 
@@ -115,7 +123,6 @@ impl Subgraph {
             callbacks: counts.callbacks,
             hull_classes: state.hull.selected_classes,
             hull_methods: state.hull.selected,
-            reflective: state.graph.reflective(),
         }
     }
 
@@ -124,21 +131,22 @@ impl Subgraph {
         let answer = self.answer();
         let state = lock(&self.state);
         format!(
-            "subgraph.classes={}\nsubgraph.methods={}\nsubgraph.called={}\nsubgraph.stops={}\nsubgraph.longest.ns={}\nsubgraph.settled.ns={}\nsubgraph.reflective={}\n",
+            "subgraph.classes={}\nsubgraph.methods={}\nsubgraph.called={}\nsubgraph.stops={}\nsubgraph.longest.ns={}\nsubgraph.settled.ns={}\nsubgraph.unfollowed.handles={}\nsubgraph.unfollowed.calls={}\n",
             answer.rewritten_classes,
             answer.methods,
             state.graph.counts().entered,
             state.stops,
             state.longest.as_nanos(),
             state.settled.as_nanos(),
-            answer.reflective.join(" "),
+            self.rounds.handles.load(Relaxed),
+            self.rounds.missed.load(Relaxed),
         )
     }
 
     /// The recording ends: so does the thread.
     pub(crate) fn end(&self) {
         let mut thread = lock(&self.thread);
-        if *thread == Thread::Runs {
+        if *thread != Thread::None {
             *thread = Thread::Ends;
         }
         self.woken.notify_all();
@@ -154,10 +162,23 @@ impl Subgraph {
     /// Waits; false: the recording has ended.
     fn sleep(&self, time: Duration) -> bool {
         let runs = |thread: &mut Thread| *thread == Thread::Runs;
-        let (thread, _) = self
+        let (mut thread, _) = self
             .woken
             .wait_timeout_while(lock(&self.thread), time, runs)
             .unwrap_or_else(PoisonError::into_inner);
+        if *thread == Thread::Hurries {
+            *thread = Thread::Runs;
+        }
         *thread == Thread::Runs
+    }
+
+    /// What was selected is rewritten without waiting for the end of a pause; false: nobody does it.
+    fn hurry(&self) -> bool {
+        let mut thread = lock(&self.thread);
+        if *thread == Thread::Runs {
+            *thread = Thread::Hurries;
+            self.woken.notify_all();
+        }
+        *thread == Thread::Hurries
     }
 }

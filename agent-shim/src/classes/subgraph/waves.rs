@@ -1,6 +1,6 @@
 //! What is rewritten when: the first look, and the waves behind it, on a thread of ours.
 
-use super::{Subgraph, Thread, lock};
+use super::{Subgraph, Thread, lock, reflected};
 use crate::classes::in_hook::InHook;
 use crate::classes::retransform::{class_name, each_loaded, loaded, retransform_all};
 use crate::jvmti::{AgentThread, Environment, Global, Jni, Jvmti, Object};
@@ -50,6 +50,8 @@ pub(crate) fn begin(agent: &'static Agent, subgraph: &'static Subgraph, jvmti: J
     if !begun {
         *lock(&subgraph.thread) = Thread::None;
         say(format_args!("callbacks are not followed: there is no thread for it"));
+    } else if !reflected::begin(jni) {
+        say(format_args!("calls by reflection are not followed: the runtime cannot ask"));
     }
 }
 
@@ -168,6 +170,7 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
                 break;
             }
             let _wave = lock(&subgraph.wave);
+            subgraph.rounds.begin();
             let entered = learn_entered(agent, live, subgraph, jni);
             learn(subgraph, jvmti, jni);
             lock(&subgraph.state).grow();
@@ -184,8 +187,10 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
                 }
             }
             let took = rewrite_changed(agent, live, subgraph, jvmti, jni);
+            subgraph.rounds.end();
             pause = took.map_or(PAUSE, |time| (time * PART).clamp(PAUSE, LONGEST_PAUSE));
         }
+        subgraph.rounds.close();
         *lock(&subgraph.thread) = Thread::None;
         subgraph.woken.notify_all();
     });

@@ -81,8 +81,12 @@ struct Subgraph {
     longest_ns: u64,
     /// ns from the beginning until methods were added the last time. Calls before may be missing.
     settled_ns: u64,
-    /// Methods that call by reflection, which is not followed.
+    /// Methods that call by reflection, of a recording that did not follow that.
     reflective: Vec<String>,
+    /// Method handles made of others: what these call was not known.
+    unfollowed_handles: u64,
+    /// Calls by reflection that began before what they call was rewritten.
+    unfollowed_calls: u64,
 }
 
 impl Subgraph {
@@ -100,6 +104,8 @@ impl Subgraph {
                 longest_ns: 0,
                 settled_ns: 0,
                 reflective: Vec::new(),
+                unfollowed_handles: 0,
+                unfollowed_calls: 0,
             });
             of.methods = of.methods.saturating_add(methods);
             of.classes = of.classes.saturating_add(number("subgraph.classes"));
@@ -109,14 +115,16 @@ impl Subgraph {
             of.settled_ns = of.settled_ns.max(number("subgraph.settled.ns"));
             let reflective = file.property("subgraph.reflective").unwrap_or_default();
             of.reflective.extend(reflective.split_whitespace().map(str::to_owned));
+            let (handles, calls) =
+                (number("subgraph.unfollowed.handles"), number("subgraph.unfollowed.calls"));
+            of.unfollowed_handles = of.unfollowed_handles.saturating_add(handles);
+            of.unfollowed_calls = of.unfollowed_calls.saturating_add(calls);
         }
         sum
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<(), Error> {
-        /// The most methods that are named.
-        const NAMED: usize = 5;
-        let Subgraph { classes, methods, called, stops, longest_ns, settled_ns, reflective } = self;
+        let Subgraph { classes, methods, called, stops, longest_ns, settled_ns, .. } = self;
         let longest = quantity(*longest_ns as f64, "ns");
         let text = format!(
             "methods rewritten: {methods}, of {classes} classes; called: {called}; classes were rewritten {stops} times, which took {longest} at most"
@@ -128,6 +136,26 @@ impl Subgraph {
                 "methods were added until {settled} after the beginning: calls before then may be missing, and their time is in their callers"
             );
             fact(out, "", &text)?;
+        }
+        self.print_unfollowed(out)
+    }
+
+    /// Calls by reflection that may be missing.
+    fn print_unfollowed(&self, out: &mut dyn Write) -> Result<(), Error> {
+        /// The most methods that are named.
+        const NAMED: usize = 5;
+        let Subgraph { reflective, unfollowed_handles: handles, unfollowed_calls: calls, .. } = self;
+        if *handles > 0 {
+            let text = format!(
+                "what {handles} method handles call that are made of others, unless other calls lead to it: attach without --subgraph records it"
+            );
+            fact(out, "left out", &text)?;
+        }
+        if *calls > 0 {
+            let text = format!(
+                "{calls} calls by reflection may be missing: they began before what they call was rewritten"
+            );
+            fact(out, "left out", &text)?;
         }
         if !reflective.is_empty() {
             let mut named = reflective.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -195,7 +223,9 @@ impl Recording {
             let count = count.filter(|&count| count > 0)?;
             Some(if count == 1 { format!("1 {one}") } else { format!("{count} {many}") })
         };
-        let reflective = self.subgraph.as_ref().filter(|subgraph| !subgraph.reflective.is_empty());
+        let reflective = self.subgraph.as_ref().filter(|subgraph| {
+            !subgraph.reflective.is_empty() || subgraph.unfollowed_handles + subgraph.unfollowed_calls > 0
+        });
         [
             self.classes_left.clone(),
             some(self.hidden_classes, "hidden class", "hidden classes"),
