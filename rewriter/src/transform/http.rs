@@ -54,7 +54,7 @@ fn exchange(site: &MethodSite<'_>) -> Option<u16> {
 }
 
 /// A call that is recorded.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Recorded {
     call: HttpCall,
     left: Left,
@@ -154,17 +154,16 @@ fn in_front(
     number: u16,
 ) -> Result<(), Reason> {
     let (hook, copy, above) = match call {
-        HttpCall::Request { above, .. } => (Hook::HttpMade, DUP, above),
-        HttpCall::Target => (Hook::HttpMadeTo, DUP2, super::operands::Above { count: 1, ints: 0 }),
+        HttpCall::Request { ref above, .. } => (Hook::HttpMade, DUP, above.clone()),
+        HttpCall::Target => (Hook::HttpMadeTo, DUP2, super::operands::Above::objects(1)),
         HttpCall::Read => (Hook::HttpRead, DUP, Default::default()),
         HttpCall::Opened => (Hook::HttpOpened, DUP, Default::default()),
         HttpCall::Served => (Hook::HttpServed, DUP2, Default::default()),
-        HttpCall::Filtered => (Hook::HttpServed, DUP2, super::operands::Above { count: 1, ints: 0 }),
+        HttpCall::Filtered => (Hook::HttpServed, DUP2, super::operands::Above::objects(1)),
     };
     // Another transform may hold the first one behind those that are kept across the call.
     let free = site.code.max_locals.checked_add(edits.counter_slots() + 1).ok_or(Reason::MaxLocals)?;
-    free.checked_add(above.count).ok_or(Reason::MaxLocals)?;
-    edits.need_locals(1 + above.count);
+    edits.need_locals(1 + above.slots(free)?);
     above.store(pc, free, edits);
     let begun = site.call(hook, Snippet::default().with(&[copy]))?.with_local(ISTORE, number);
     edits.insert(pc, Place::Before, begun);

@@ -11,14 +11,11 @@
 //!
 //! What is stored is in local variables behind the method's own. The call itself is made as before: whom it lets in depends on its caller.
 
-use super::operands::parameters;
+use super::operands::{Above, parameters};
 use super::{MethodSite, Transform, Transforms};
 use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
-use crate::class_file::opcode::{
-    ALOAD, ASTORE, DLOAD, DSTORE, DUP, DUP_X2, DUP2, DUP2_X1, FLOAD, FSTORE, ILOAD, INVOKEVIRTUAL, ISTORE,
-    LLOAD, LSTORE, POP, POP2,
-};
+use crate::class_file::opcode::{DUP, DUP_X2, DUP2, DUP2_X1, INVOKEVIRTUAL, POP, POP2};
 use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
@@ -33,11 +30,8 @@ enum Operands {
     /// So many objects, at most two.
     Objects(u16),
     /// The arguments of a method handle.
-    Any(Vec<Argument>),
+    Any(Above),
 }
-
-/// How an argument is stored and loaded, and its slots.
-type Argument = (u8, u8, u16);
 
 /// Whether what a call runs is named by data.
 fn is_reflective(method: &MemberRef<'_>) -> bool {
@@ -57,29 +51,8 @@ fn operands_of(method: &MemberRef<'_>) -> Option<Operands> {
         b"java/lang/Class" => Operands::Objects(0),
         b"java/lang/reflect/Constructor" => Operands::Objects(1),
         b"java/lang/reflect/Method" => Operands::Objects(2),
-        _ => Operands::Any(arguments(parameters(method)?)?),
+        _ => Operands::Any(Above::of(parameters(method)?)?),
     })
-}
-
-/// Those of the parameters of a descriptor.
-fn arguments(mut parameters: &[u8]) -> Option<Vec<Argument>> {
-    let mut arguments = Vec::new();
-    while let Some(&first) = parameters.first() {
-        let dimensions = parameters.iter().take_while(|&&byte| byte == b'[').count();
-        let length = match parameters.get(dimensions)? {
-            b'L' => parameters.iter().position(|&byte| byte == b';')? + 1,
-            _ => dimensions + 1,
-        };
-        parameters = &parameters[length..];
-        arguments.push(match first {
-            b'L' | b'[' => (ASTORE, ALOAD, 1),
-            b'J' => (LSTORE, LLOAD, 2),
-            b'D' => (DSTORE, DLOAD, 2),
-            b'F' => (FSTORE, FLOAD, 1),
-            _ => (ISTORE, ILOAD, 1),
-        });
-    }
-    Some(arguments)
 }
 
 impl Transform for Reflection {
@@ -97,52 +70,29 @@ impl Transform for Reflection {
 
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         for (pc, operands) in site.calls_of(operands_of) {
-            let arguments = match operands {
-                Operands::Objects(count) => {
-                    let (before, behind, stack): (&[u8], &[u8], u16) = match count {
-                        0 => (&[DUP], &[], 1),
-                        1 => (&[DUP2, POP], &[], 2),
-                        _ => (&[DUP2_X1, POP2, DUP], &[DUP_X2, POP], 2),
-                    };
-                    let hook = site.call(Hook::Reflecting, Snippet::default().with(before))?;
-                    edits.insert(pc, Place::Before, hook.with(behind));
-                    edits.need_stack(stack);
+            let count = match operands {
+                Operands::Objects(count) => count,
+                Operands::Any(above) => {
+                    let free =
+                        site.code.max_locals.checked_add(edits.counter_slots()).ok_or(Reason::MaxLocals)?;
+                    edits.need_locals(above.slots(free)?);
+                    above.store(pc, free, edits);
+                    let hook = site.call(Hook::Reflecting, Snippet::default().with(&[DUP]))?;
+                    edits.insert(pc, Place::Before, hook);
+                    above.load(pc, free, edits);
+                    edits.need_stack(1);
                     continue;
                 }
-                Operands::Any(arguments) => arguments,
             };
-            let first = site.code.max_locals.checked_add(edits.counter_slots()).ok_or(Reason::MaxLocals)?;
-            let mut slots = 0;
-            let mut moves = Vec::new();
-            for (store, load, size) in arguments {
-                let local = first.checked_add(slots).ok_or(Reason::MaxLocals)?;
-                let (store, load) =
-                    (Snippet::default().with_local(store, local), Snippet::default().with_local(load, local));
-                moves.push((store, load));
-                slots += size;
-            }
-            first.checked_add(slots).ok_or(Reason::MaxLocals)?;
-            edits.need_locals(slots);
-            moves.iter().rev().for_each(|(store, _)| edits.insert(pc, Place::Before, *store));
-            let hook = site.call(Hook::Reflecting, Snippet::default().with(&[DUP]))?;
-            edits.insert(pc, Place::Before, hook);
-            moves.iter().for_each(|(_, load)| edits.insert(pc, Place::Before, *load));
-            edits.need_stack(1);
+            let (before, behind, stack): (&[u8], &[u8], u16) = match count {
+                0 => (&[DUP], &[], 1),
+                1 => (&[DUP2, POP], &[], 2),
+                _ => (&[DUP2_X1, POP2, DUP], &[DUP_X2, POP], 2),
+            };
+            let hook = site.call(Hook::Reflecting, Snippet::default().with(before))?;
+            edits.insert(pc, Place::Before, hook.with(behind));
+            edits.need_stack(stack);
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_stored_by_their_types() {
-        let object = (ASTORE, ALOAD, 1);
-        let expected = [object, (LSTORE, LLOAD, 2), object, (FSTORE, FLOAD, 1), (DSTORE, DLOAD, 2), object];
-        assert_eq!(arguments(b"La/B;J[[IFD[La/B;").unwrap(), expected);
-        assert_eq!(arguments(b"ZBCSI").unwrap(), [(ISTORE, ILOAD, 1); 5]);
-        assert_eq!(arguments(b"[").or(arguments(b"La/B")), None);
     }
 }

@@ -41,7 +41,7 @@ use crate::code::hooks::Hook;
 pub(crate) struct Values;
 
 /// A call that is split by a value, or tells what one is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct ValueCall {
     of: Of,
     what: What,
@@ -58,7 +58,7 @@ enum Of {
 }
 
 /// What a call has to do with a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
     /// It is split by one. The hook takes one or two operands; others are above these.
     Enters { hook: Hook, copies: u16, above: Above },
@@ -109,21 +109,21 @@ impl Transform for Values {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
             let held = site.code.max_locals.checked_add(edits.counter_slots()).ok_or(Reason::MaxLocals)?;
-            let hold = |above: Above, edits: &mut Edits| {
-                held.checked_add(above.count).ok_or(Reason::MaxLocals)?;
+            let free = held.checked_add(1).ok_or(Reason::MaxLocals)?;
+            let hold = |above: &Above, edits: &mut Edits| {
                 // One is held across the call, the others behind it are not.
                 edits.held_locals = 1;
-                edits.need_locals(1 + above.count);
+                edits.need_locals(1 + above.slots(free)?);
                 Ok(())
             };
             match call.what {
                 What::Enters { hook, copies, above } => {
-                    hold(above, edits)?;
-                    above.store(pc, held + 1, edits);
+                    hold(&above, edits)?;
+                    above.store(pc, free, edits);
                     let copy = Snippet::default().with(&[if copies == 1 { DUP } else { DUP2 }]);
                     let enter = site.call(hook, copy)?;
                     edits.insert(pc, Place::Before, enter.with_local(ISTORE, held));
-                    above.load(pc, held + 1, edits);
+                    above.load(pc, free, edits);
                     let snippet = site.call(Hook::ValueLeft, Snippet::default().with_local(ILOAD, held))?;
                     ends.push(Insertion { pc: behind, place: Place::AfterPrevious, snippet });
                     edits.need_stack(copies);
@@ -134,11 +134,11 @@ impl Transform for Values {
                     edits.need_stack(2);
                 }
                 What::Prepares { above } => {
-                    hold(above, edits)?;
-                    above.store(pc, held + 1, edits);
+                    hold(&above, edits)?;
+                    above.store(pc, free, edits);
                     let copy = Snippet::default().with(&[DUP]).with_local(ASTORE, held);
                     edits.insert(pc, Place::Before, copy);
-                    above.load(pc, held + 1, edits);
+                    above.load(pc, free, edits);
                     let result = Snippet::default().with(&[DUP]).with_local(ALOAD, held);
                     let remember = site.call(Hook::StatementPrepared, result)?;
                     edits.insert(behind, Place::AfterPrevious, remember);

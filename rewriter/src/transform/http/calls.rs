@@ -16,7 +16,7 @@ const OKHTTP_REQUEST: &[u8] = b"okhttp3/Request";
 const VIRTUAL: &[u8] = &[INVOKEVIRTUAL];
 
 /// A call that has to do with a request. Operands are given from the lowest on, without the receiver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::transform) enum HttpCall {
     /// It sends a request that knows where it goes, of this class; others are above it.
     Request { class: &'static [u8], above: Above },

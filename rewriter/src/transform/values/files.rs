@@ -52,9 +52,8 @@ pub(super) fn call_of(method: &MemberRef<'_>) -> Option<(What, &'static [u8])> {
 
 /// The operand behind the path says what for.
 fn opened(rest: &[u8]) -> Option<What> {
-    let all = Above::of(rest)?;
-    let above = Above { count: all.count.checked_sub(1)?, ints: all.ints >> 1 };
-    (all.ints & 1 == 0).then_some(What::Enters { hook: Hook::FileOpened, copies: 2, above })
+    let above = Above::of(rest)?.behind_object()?;
+    Some(What::Enters { hook: Hook::FileOpened, copies: 2, above })
 }
 
 #[cfg(test)]
@@ -68,38 +67,39 @@ mod tests {
         const PATH: &str = "Ljava/nio/file/Path;";
         const OPTIONS: &str = "[Ljava/nio/file/OpenOption;";
         let files = "java/nio/file/Files";
-        let enters =
-            |hook, copies, count, ints| Some(What::Enters { hook, copies, above: Above { count, ints } });
+        let enters = |hook, copies, above: &str| {
+            Some(What::Enters { hook, copies, above: Above::of(above.as_bytes()).unwrap() })
+        };
         for (class, name, parameters, expected) in [
-            ("java/io/FileInputStream", "<init>", vec![TEXT], enters(Hook::FileRead, 1, 0, 0)),
+            ("java/io/FileInputStream", "<init>", vec![TEXT], enters(Hook::FileRead, 1, "")),
             ("java/io/FileInputStream", "<init>", vec!["Ljava/io/FileDescriptor;"], None),
             (
                 "java/io/FileOutputStream",
                 "<init>",
                 vec!["Ljava/io/File;", "Z"],
-                enters(Hook::FileWritten, 1, 1, 1),
+                enters(Hook::FileWritten, 1, "Z"),
             ),
             (
                 "java/io/FileWriter",
                 "<init>",
                 vec![TEXT, "Ljava/nio/charset/Charset;", "Z"],
-                enters(Hook::FileWritten, 1, 2, 0b10),
+                enters(Hook::FileWritten, 1, "[IZ"),
             ),
-            ("java/io/RandomAccessFile", "<init>", vec![TEXT, TEXT], enters(Hook::FileOpened, 2, 0, 0)),
+            ("java/io/RandomAccessFile", "<init>", vec![TEXT, TEXT], enters(Hook::FileOpened, 2, "")),
             ("com/acme/File", "<init>", vec![TEXT], None),
-            (files, "newByteChannel", vec![PATH, OPTIONS], enters(Hook::FileOpened, 2, 0, 0)),
+            (files, "newByteChannel", vec![PATH, OPTIONS], enters(Hook::FileOpened, 2, "")),
             (
                 "java/nio/channels/FileChannel",
                 "open",
                 vec![PATH, "Ljava/util/Set;", "[Ljava/nio/file/attribute/FileAttribute;"],
-                enters(Hook::FileOpened, 2, 1, 0),
+                enters(Hook::FileOpened, 2, "[I"),
             ),
             ("java/nio/channels/FileChannel", "read", vec!["[Ljava/nio/ByteBuffer;"], None),
-            (files, "write", vec![PATH, "[B", OPTIONS], enters(Hook::FileWritten, 1, 2, 0)),
-            (files, "lines", vec![PATH], enters(Hook::FileRead, 1, 0, 0)),
-            (files, "copy", vec![PATH, PATH, OPTIONS], enters(Hook::FileCopied, 1, 2, 0)),
-            (files, "copy", vec![PATH, "Ljava/io/OutputStream;"], enters(Hook::FileRead, 1, 1, 0)),
-            (files, "copy", vec!["Ljava/io/InputStream;", PATH, OPTIONS], enters(Hook::FileWritten, 1, 1, 0)),
+            (files, "write", vec![PATH, "[B", OPTIONS], enters(Hook::FileWritten, 1, "[I[I")),
+            (files, "lines", vec![PATH], enters(Hook::FileRead, 1, "")),
+            (files, "copy", vec![PATH, PATH, OPTIONS], enters(Hook::FileCopied, 1, "[I[I")),
+            (files, "copy", vec![PATH, "Ljava/io/OutputStream;"], enters(Hook::FileRead, 1, "[I")),
+            (files, "copy", vec!["Ljava/io/InputStream;", PATH, OPTIONS], enters(Hook::FileWritten, 1, "[I")),
             (files, "exists", vec![PATH, OPTIONS], None),
         ] {
             let descriptor = format!("({})V", parameters.concat());

@@ -13,7 +13,7 @@ pub(super) fn call_of(method: &MemberRef<'_>) -> Option<(What, &'static [u8])> {
         HttpCall::Request { class: calls::JDK_REQUEST, above } => (Hook::RequestMade, above),
         HttpCall::Read => (Hook::ConnectionRead, Above::default()),
         HttpCall::Opened => (Hook::ConnectionOpened, Above::default()),
-        HttpCall::Served => (Hook::RequestServed, Above { count: 1, ints: 0 }),
+        HttpCall::Served => (Hook::RequestServed, Above::objects(1)),
         HttpCall::Request { .. } | HttpCall::Target | HttpCall::Filtered => return None,
     };
     Some((What::Enters { hook, copies: 1, above }, by))
@@ -30,28 +30,26 @@ mod tests {
         const HANDLER: &str = "Ljava/net/http/HttpResponse$BodyHandler;";
         let with = |parameters: &[&str]| parameters.concat();
         let jakarta = "Ljakarta/servlet/ServletRequest;Ljakarta/servlet/ServletResponse;";
-        let none = Above::default();
-        let one = Above { count: 1, ints: 0 };
-        let two = Above { count: 2, ints: 0 };
+        let [none, one, two] = [0, 1, 2].map(|count| move || Above::objects(count));
         for (class, name, parameters, expected) in [
-            ("java/net/http/HttpClient", "send", with(&[REQUEST, HANDLER]), Some((Hook::RequestMade, one))),
+            ("java/net/http/HttpClient", "send", with(&[REQUEST, HANDLER]), Some((Hook::RequestMade, one()))),
             (
                 "java/net/http/HttpClient",
                 "sendAsync",
                 with(&[REQUEST, HANDLER, HANDLER]),
-                Some((Hook::RequestMade, two)),
+                Some((Hook::RequestMade, two())),
             ),
             ("java/net/http/HttpClient", "newWebSocketBuilder", String::new(), None),
-            ("java/net/URLConnection", "connect", String::new(), Some((Hook::ConnectionOpened, none))),
+            ("java/net/URLConnection", "connect", String::new(), Some((Hook::ConnectionOpened, none()))),
             (
                 "java/net/HttpURLConnection",
                 "getResponseCode",
                 String::new(),
-                Some((Hook::ConnectionRead, none)),
+                Some((Hook::ConnectionRead, none())),
             ),
             ("java/net/JarURLConnection", "connect", String::new(), None),
-            ("java/net/URL", "openStream", String::new(), Some((Hook::ConnectionRead, none))),
-            ("com/acme/Front", "service", jakarta.to_owned(), Some((Hook::RequestServed, one))),
+            ("java/net/URL", "openStream", String::new(), Some((Hook::ConnectionRead, none()))),
+            ("com/acme/Front", "service", jakarta.to_owned(), Some((Hook::RequestServed, one()))),
             ("com/acme/Front", "service", "Lcom/acme/Order;".to_owned(), None),
         ] {
             let descriptor = format!("({parameters})V");
