@@ -8,7 +8,8 @@ use crate::model::{Arcflow, Kind};
 use crate::report::labels::Labels;
 use crate::report::{self, Options};
 use crate::session::{ProfileFile, Session};
-use crate::uncertainty::accompanies;
+use crate::text::{below, quantity};
+use crate::uncertainty::{Uncertainty, accompanies};
 
 /// The figures of a method, or of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -45,8 +46,12 @@ pub struct Moment {
     pub methods: Vec<Row>,
     /// Threads, and pools of threads.
     pub threads: Vec<Row>,
+    /// How many threads there were, those that ended too.
+    pub thread_count: u64,
     /// All of it.
     pub total: Figures,
+    /// What a row without samples consumed less than; none: the resource is not sampled.
+    pub unmet: Option<f64>,
     /// ns since the start of the recording; none: the session is of texts, or of several processes.
     pub elapsed: Option<u64>,
     /// The program still runs.
@@ -87,6 +92,8 @@ impl Moment {
             resources: all.map(|resource| resource.name.clone()).collect(),
             methods,
             threads: threads(model, r),
+            thread_count: files.iter().map(report::screen::threads).sum(),
+            unmet: Uncertainty::of(model, r).bound(&vec![0.0; model.resources().len()]),
             total: Figures { calls, base: cum, cum },
             elapsed: match files {
                 [file] => Some(elapsed(file)),
@@ -95,6 +102,14 @@ impl Moment {
             is_live: files.iter().any(|file| file.is_live),
             programs: files.iter().map(ProfileFile::label).collect::<Vec<_>>().join(", "),
         })
+    }
+
+    /// A figure of a row as reports print it.
+    pub fn figure(&self, value: f64) -> String {
+        match self.unmet {
+            Some(bound) if value == 0.0 => below(bound, &self.unit),
+            _ => quantity(value, &self.unit),
+        }
     }
 
     /// What each row of a list has more than the row of its name had before.

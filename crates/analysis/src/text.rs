@@ -69,8 +69,14 @@ pub(crate) fn quantity_width(most: f64, unit: &str) -> usize {
     }
 }
 
+/// What no sample met: it is less than that.
+pub(crate) fn below(bound: f64, unit: &str) -> String {
+    // Without any CPU time there is no bound.
+    if bound > 0.0 { format!("< {}", quantity(bound.ceil(), unit)) } else { "-".to_owned() }
+}
+
 /// A whole number with commas: `1,234`.
-pub(crate) fn grouped(value: u64) -> String {
+pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -7,7 +7,7 @@ use super::labels::Labels;
 use super::style::{BAR, Style, tree_lines};
 use super::{Options, Show};
 use crate::model::{Arcflow, Window};
-use crate::text::{percent, quantity, quantity_width, shortened};
+use crate::text::{below, percent, quantity, quantity_width, shortened};
 use crate::thread_time::counts_calls;
 use crate::uncertainty::{Error, Uncertainty};
 use instrument_names::printable::printable;
@@ -105,12 +105,6 @@ pub(crate) fn total(model: &Arcflow, figures: &[f64], resource: usize) -> String
         None => text,
         Some(error) => format!("{text} +- {} %", error_percent(error.total(), value)),
     }
-}
-
-/// What no sample met, as text has it.
-pub(crate) fn below(bound: f64, unit: &str) -> String {
-    // Without any CPU time there is no bound.
-    if bound > 0.0 { format!("< {}", quantity(bound.ceil(), unit)) } else { "-".to_owned() }
 }
 
 /// A figure with its unit, and `~` in front if it is within its error.

@@ -1,9 +1,9 @@
 //! Rows of consumers: which, and in which order.
 
-use super::columns::below;
 use super::{Format, Options, Sort};
 use crate::arcs::{Arcs, FunctionId};
 use crate::model::{Arcflow, Kind};
+use crate::text::below;
 use crate::text::{grouped, quantity};
 use crate::uncertainty::Uncertainty;
 

@@ -13,13 +13,13 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::aligned::Aligned;
-use super::columns::below;
 use super::document::Document;
 use super::labels::Labels;
 use super::{Error, Format, Options, Sort, machine};
 use crate::correction::Correction;
 use crate::load::CallTimes;
 use crate::model::{Arcflow, Kind, NodeId};
+use crate::text::below;
 use crate::text::quantity;
 use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};
 use crate::uncertainty::Uncertainty;

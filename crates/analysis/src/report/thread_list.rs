@@ -13,7 +13,7 @@ use super::{Error, Format, Options, Sort, columns, machine};
 use crate::load::{ends, thread_rows};
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::session::ProfileFile;
-use crate::text::quantity;
+use crate::text::{below, quantity};
 use crate::thread_time::ThreadTime;
 use crate::uncertainty::Uncertainty;
 
@@ -181,7 +181,7 @@ impl<'a> List<'a> {
             let figure = |(&r, uncertain): (&usize, &Uncertainty)| {
                 let (cum, unit) = (self.cum(row.node), &self.model.resources()[r].unit);
                 match uncertain.bound(cum) {
-                    Some(bound) => columns::below(bound, unit),
+                    Some(bound) => below(bound, unit),
                     None => columns::marked(cum[r], unit, uncertain.cum(cum)),
                 }
             };

@@ -1,7 +1,7 @@
 //! The screen: who it is about, the rows, the keys.
 
 use super::state::{List, Shown, Sort, State};
-use instrument_analysis::report::text::{percent, quantity};
+use instrument_analysis::text::{grouped, percent, quantity, shortened};
 use instrument_names::printable::printable;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -28,6 +28,8 @@ const KEYS: [(&str, &str); 14] = [
 ];
 /// A screen of fewer columns has no bars and no calls that were added.
 const NARROW: u16 = 90;
+/// Columns of a figure with its unit, such as `< 124.3 ms`.
+const FIGURE: u16 = 10;
 /// Cells of a bar.
 const BAR: usize = 10;
 
@@ -63,7 +65,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, is_coloured: bool) {
     frame.render_widget(heading(state, &styles), title);
     frame.render_widget(sums(state), totals);
     table(frame, rows, state, &styles);
-    frame.render_widget(bottom(state, &styles), foot);
+    frame.render_widget(bottom(state, foot.width, &styles), foot);
     if state.is_helping {
         help(frame);
     }
@@ -73,17 +75,17 @@ fn heading<'a>(state: &State, styles: &Styles) -> Line<'a> {
     let now = &state.now;
     let life = match (now.is_live, state.is_paused) {
         (true, true) => Span::styled("paused", styles.colour(Color::Yellow)),
-        (true, false) => Span::styled("running", styles.colour(Color::Green)),
+        (true, false) => Span::styled("recorded", styles.colour(Color::Green)),
         (false, _) => Span::styled("ended", styles.colour(Color::Red)),
     };
     let mut parts =
         vec![Span::styled(printable(&now.programs).into_owned(), styles.strong()), "  ".into(), life];
     if let Some(elapsed) = now.elapsed {
-        parts.push(format!(" {}", time(elapsed as f64)).into());
+        parts.push(format!(" for {}", quantity(elapsed as f64, "ns")).into());
     }
     if now.is_live {
         let every = humantime::format_duration(state.interval);
-        parts.push(format!("  every {every}").into());
+        parts.push(format!("; refreshed every {every}").into());
     }
     Line::from(parts)
 }
@@ -95,13 +97,13 @@ fn sums<'a>(state: &State) -> Line<'a> {
     let more = |text: Option<String>| text.map_or_else(String::new, |text| format!(" (+{text})"));
     let figure = quantity(now.total.cum, &now.unit);
     let figures = more(added.map(|added| quantity(added.cum, &now.unit)));
-    let calls = more(added.map(|added| added.calls.to_string()));
+    let calls = more(added.map(|added| grouped(added.calls)));
     Line::from(format!(
-        "{} {figure}{figures}  calls {}{calls}  methods {}  threads {}",
+        "{} {figure}{figures}  calls {}{calls}  threads {}  methods {}",
         now.resource,
-        now.total.calls,
-        now.methods.len(),
-        now.threads.len()
+        grouped(now.total.calls),
+        grouped(now.thread_count),
+        grouped(now.methods.len() as u64)
     ))
 }
 
@@ -113,29 +115,31 @@ fn table(frame: &mut Frame<'_>, area: Rect, state: &State, styles: &Styles) {
         format!("{text}{}", if is_it { if state.by_added { "*+" } else { "*" } } else { "" })
     };
     let mut heads = vec![mark("calls", Sort::Calls)];
-    let mut widths = vec![Constraint::Length(12)];
+    let most = grouped(state.now.total.calls).len() as u16;
+    let mut widths = vec![most.max(7)];
     if is_wide {
         heads.push("+calls".into());
-        widths.push(Constraint::Length(10));
+        widths.push(most.max(7));
     }
     if is_methods {
         heads.push(mark("self", Sort::Own));
-        widths.push(Constraint::Length(9));
     } else {
         heads.push(mark("total", Sort::Total));
-        widths.push(Constraint::Length(9));
     }
     heads.extend(["added".to_owned(), "%".to_owned()]);
-    widths.extend([Constraint::Length(9), Constraint::Length(5)]);
+    widths.extend([FIGURE, FIGURE, 5]);
     if is_wide {
         heads.push(String::new());
-        widths.push(Constraint::Length(BAR as u16));
+        widths.push(BAR as u16);
     }
     if is_methods {
         heads.push(mark("total", Sort::Total));
-        widths.push(Constraint::Length(9));
+        widths.push(FIGURE);
     }
-    widths.push(Constraint::Min(16));
+    // Each has a blank behind it.
+    let taken: u16 = widths.iter().map(|width| width + 1).sum();
+    let names = area.width.saturating_sub(taken).max(16);
+    widths.push(names);
     let last = heads.len();
     heads.push(mark(if is_methods { "method" } else { "thread" }, Sort::Name));
     let header = heads.into_iter().enumerate().map(|(i, head)| cell(head, i < last));
@@ -144,38 +148,47 @@ fn table(frame: &mut Frame<'_>, area: Rect, state: &State, styles: &Styles) {
     let room = usize::from(area.height.saturating_sub(1)).max(1);
     let first = state.selected.saturating_sub(room.saturating_sub(1));
     let seen = state.rows.iter().skip(first).take(room);
-    let rows = seen.map(|row| line(row, state, is_wide, is_methods, styles));
-    let table = Table::new(rows, widths).header(header).row_highlight_style(styles.turned());
+    let rows = seen.map(|row| line(row, state, (is_wide, is_methods), usize::from(names), styles));
+    let table = Table::new(rows, widths.into_iter().map(Constraint::Length))
+        .header(header)
+        .row_highlight_style(styles.turned());
     let mut place = TableState::new().with_selected(Some(state.selected - first));
     frame.render_stateful_widget(table, area, &mut place);
 }
 
-fn line<'a>(row: &Shown, state: &State, is_wide: bool, is_methods: bool, styles: &Styles) -> Row<'a> {
+/// `room`: the columns of a name.
+fn line<'a>(
+    row: &Shown,
+    state: &State,
+    (is_wide, is_methods): (bool, bool),
+    room: usize,
+    styles: &Styles,
+) -> Row<'a> {
     let unit = &state.now.unit;
     let own = |of: &instrument_analysis::moment::Figures| if is_methods { of.base } else { of.cum };
     let none_of = |value: f64, text: String| if value == 0.0 { "-".to_owned() } else { text };
     let added = own(&row.added);
-    let mut cells = vec![cell(row.now.calls.to_string(), true)];
+    let mut cells = vec![cell(grouped(row.now.calls), true)];
     if is_wide {
-        cells.push(cell(none_of(row.added.calls as f64, row.added.calls.to_string()), true));
+        cells.push(cell(none_of(row.added.calls as f64, grouped(row.added.calls)), true));
     }
-    cells.push(cell(quantity(own(&row.now), unit), true));
+    cells.push(cell(state.now.figure(own(&row.now)), true));
     cells.push(cell(none_of(added, quantity(added, unit)), true).style(styles.colour(Color::Yellow)));
     let (part, whole) = if state.by_added {
         (added, state.added().map_or(0.0, |all| all.cum))
     } else {
         (own(&row.now), state.now.total.cum)
     };
-    cells.push(cell(percent(part, whole), true));
+    cells.push(cell(none_of(part, percent(part, whole)), true));
     if is_wide {
         let share = if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 };
         let full = (share * BAR as f64).round() as usize;
         cells.push(Cell::from(Span::styled("\u{2588}".repeat(full), styles.colour(Color::Cyan))));
     }
     if is_methods {
-        cells.push(cell(quantity(row.now.cum, unit), true));
+        cells.push(cell(state.now.figure(row.now.cum), true));
     }
-    cells.push(cell(printable(&row.label).into_owned(), false));
+    cells.push(cell(shortened(&printable(&row.label), Some(room)).into_owned(), false));
     Row::new(cells)
 }
 
@@ -184,7 +197,7 @@ fn cell<'a>(text: String, is_figure: bool) -> Cell<'a> {
     Cell::from(Text::from(text).alignment(alignment))
 }
 
-fn bottom<'a>(state: &State, styles: &Styles) -> Line<'a> {
+fn bottom<'a>(state: &State, width: u16, styles: &Styles) -> Line<'a> {
     if state.is_typing {
         return Line::from(format!("/{}_", printable(&state.filter)));
     }
@@ -196,13 +209,15 @@ fn bottom<'a>(state: &State, styles: &Styles) -> Line<'a> {
     } else {
         format!("only {:?} ({} rows)  ", printable(&state.filter), state.rows.len())
     };
-    Line::from(format!(
-        "{only}s t c n order  d added  Tab threads  r resource  / filter  Space pause  ? keys  q quit"
-    ))
+    let keys = "s t c n order  d added  Tab threads  r resource  / filter  Space pause  ? keys  q quit";
+    let fits = only.chars().count() + keys.len() <= usize::from(width);
+    Line::from(format!("{only}{}", if fits { keys } else { "/ filter  Space pause  ? keys  q quit" }))
 }
 
 fn help(frame: &mut Frame<'_>) {
-    let (width, height) = (72, KEYS.len() as u16 + 2);
+    let lines = KEYS.map(|(keys, text)| format!(" {keys:<6} {text} "));
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0) as u16 + 2;
+    let height = KEYS.len() as u16 + 2;
     let area = frame.area();
     let place = Rect {
         x: area.width.saturating_sub(width) / 2,
@@ -210,11 +225,9 @@ fn help(frame: &mut Frame<'_>) {
         width: width.min(area.width),
         height: height.min(area.height),
     };
-    let lines: Vec<_> = KEYS.iter().map(|(keys, text)| Line::from(format!(" {keys:<6} {text}"))).collect();
     frame.render_widget(Clear, place);
-    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" keys ")), place);
-}
-
-fn time(ns: f64) -> String {
-    quantity(ns, "ns")
+    frame.render_widget(
+        Paragraph::new(lines.map(Line::from).to_vec()).block(Block::bordered().title(" keys ")),
+        place,
+    );
 }

@@ -25,7 +25,10 @@ fn moment(seconds: u64) -> Moment {
             row("Parser.parse(\u{1b}[2J)", 1000 * seconds, 6e8 * n, 7e8 * n),
             row("Cart.price(int)", 200_000 * seconds, 3.98e8 * n, 3.98e8 * n),
             row("Cart.start()", 1, 9e6, 9e6),
+            row("com.acme.Shop.lambda$main$0(java.util.Map, java.util.List, int)", 700 * seconds, 0.0, 0.0),
         ],
+        thread_count: 8,
+        unmet: Some(3e6),
         threads: vec![row("main", 201_000 * seconds, 0.0, 9e8 * n), row("pool-*", 1, 0.0, 1e8 * n)],
         total: Figures { calls: 201_001 * seconds, base: 1e9 * n, cum: 1e9 * n },
         elapsed: Some(1_100_000_000 * seconds),
@@ -100,18 +103,27 @@ fn threads_and_keys_are_shown() {
 #[test]
 fn keys_sort() {
     let mut state = state();
-    assert_eq!(names(&state), ["Parser.parse", "Cart.price", "Cart.start", "Shop.main"]);
+    assert_eq!(
+        names(&state),
+        ["Parser.parse", "Cart.price", "Cart.start", "Shop.main", "com.acme.Shop.lambda$main$0"]
+    );
     press(&mut state, "t");
     assert_eq!(names(&state)[..2], ["Shop.main", "Parser.parse"]);
     press(&mut state, "c");
     assert_eq!(names(&state)[..2], ["Cart.price", "Parser.parse"]);
     press(&mut state, "n");
-    assert_eq!(names(&state), ["Cart.price", "Cart.start", "Parser.parse", "Shop.main"]);
+    assert_eq!(
+        names(&state),
+        ["Cart.price", "Cart.start", "Parser.parse", "Shop.main", "com.acme.Shop.lambda$main$0"]
+    );
     // What took most since the start is not what took most lately.
     press(&mut state, "sd");
-    assert_eq!(names(&state), ["Parser.parse", "Cart.price", "Shop.main", "Cart.start"]);
+    assert_eq!(
+        names(&state),
+        ["Parser.parse", "Cart.price", "Shop.main", "Cart.start", "com.acme.Shop.lambda$main$0"]
+    );
     let added: Vec<_> = state.rows.iter().map(|row| (row.added.calls, row.added.base)).collect();
-    assert_eq!(added, [(1000, 6e8), (200_000, 3.98e8), (0, 2e6), (0, 0.0)]);
+    assert_eq!(added, [(1000, 6e8), (200_000, 3.98e8), (0, 2e6), (0, 0.0), (700, 0.0)]);
 }
 
 #[test]
@@ -125,7 +137,7 @@ fn a_filter_keeps_names_until_it_is_cleared() {
     press(&mut state, "\n");
     assert!(screen_of(&state, 110).contains("only \"cart\" (2 rows)"));
     press(&mut state, "\u{1b}");
-    assert_eq!((state.rows.len(), state.has_ended), (4, false));
+    assert_eq!((state.rows.len(), state.has_ended), (5, false));
     press(&mut state, "\u{1b}");
     assert!(state.has_ended);
 }
@@ -140,7 +152,7 @@ fn the_selection_stays_with_its_row() {
     press(&mut state, "kkk");
     assert_eq!(state.selected, 0);
     press(&mut state, "jjjjjjjjj");
-    assert_eq!(state.selected, 3);
+    assert_eq!(state.selected, 4);
 }
 
 #[test]

@@ -6,9 +6,9 @@ use instrument_names::printable::printable;
 
 use super::{Balance, Report, Request, Row, Sampled};
 use crate::report::aligned::Aligned;
-use crate::report::columns::{below, error_percent};
+use crate::report::columns::error_percent;
 use crate::report::{Error, machine::field};
-use crate::text::quantity;
+use crate::text::{below, quantity};
 use crate::uncertainty::wilson;
 
 /// The last one only where it was counted.

@@ -8,9 +8,9 @@ use super::{Change, Changed, Diff, Part, Rest};
 use crate::model::Kind;
 use crate::report::Error;
 use crate::report::aligned::Aligned;
-use crate::report::columns::below;
 use crate::report::interval::{Certainty, Difference, Verdict};
 use crate::report::labels::Labels;
+use crate::text::below;
 use crate::text::{JOINT, plural, quantity};
 
 /// Frames of a context that are printed, the innermost ones.

@@ -7,9 +7,9 @@ use crate::arcs::FunctionId;
 use crate::hash::HashMap;
 use crate::model::Kind;
 use crate::report::aligned::Aligned;
-use crate::report::columns::{below, marked};
+use crate::report::columns::marked;
 use crate::report::{Error, Options};
-use crate::text::{grouped, percent, plural, quantity};
+use crate::text::{below, grouped, percent, plural, quantity};
 use crate::thread_time::{ThreadTime, counts_calls};
 use crate::uncertainty::Uncertainty;
 

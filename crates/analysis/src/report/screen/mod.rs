@@ -228,7 +228,7 @@ fn elapsed(file: &ProfileFile) -> Option<u64> {
 }
 
 /// Threads of a program, those that ended too.
-fn threads(file: &ProfileFile) -> u64 {
+pub(crate) fn threads(file: &ProfileFile) -> u64 {
     let threads = file.profile.threads.iter().filter(|t| t.kind == instrument_trace::ThreadKind::Thread);
     (threads.count() as u64).saturating_add(file.ended_threads())
 }
