@@ -150,6 +150,11 @@ fn the_command_line_takes_several_kinds_of_values() -> Result<()> {
         instrument(&["xarc", "--prune", "0", "--method", "HTTP DELETE /orders/?", "served.iprof"])?;
     ensure!(methods.contains("Served.fails"), "{methods}");
 
+    // A kind that nothing is recorded of is said, and no other.
+    let (_, report, _) = instrument(&["report", "served.iprof"])?;
+    let none = "statements  none: no code that is rewritten ran one by the interfaces of java.sql";
+    ensure!(report.contains(none) && report.matches("none: no code").count() == 1, "{report}");
+
     for word in ["http", "files"] {
         let (code, _, errors) =
             instrument(&["run", "--values", word, "--transform", "thread-links", "--", &java, "-version"])?;

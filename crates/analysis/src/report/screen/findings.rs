@@ -30,6 +30,7 @@ pub(super) struct Finding {
 pub(super) fn all(screen: &Screen<'_>) -> Result<Vec<Finding>, Error> {
     let mut found = values::growing(screen);
     found.extend(values::longest(screen, &found));
+    found.extend(values::absent(screen));
     let locks = locks::longest(screen);
     found.extend(waits(screen, locks.is_some()));
     found.extend(locks);

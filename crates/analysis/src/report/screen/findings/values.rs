@@ -13,8 +13,28 @@ use instrument_names::signature::value_kind;
 const LEAST_EACH: f64 = 5.0;
 const LEAST_CALLS: u64 = 20;
 
-/// The word for each kind.
-const WORDS: [(&str, &str); 3] = [("SQL ", "statements"), ("HTTP ", "requests"), ("FILE ", "files")];
+/// A kind of values.
+struct Of {
+    /// What the name of each begins with.
+    name: &'static str,
+    /// The word for them.
+    word: &'static str,
+    /// What asks for them, as the selection of a profile has it.
+    asked: &'static str,
+    /// What was not called, where there are none.
+    absent: &'static str,
+}
+
+const KINDS: [Of; 3] = [
+    Of {
+        name: "SQL ",
+        word: "statements",
+        asked: "transform=jdbc",
+        absent: "ran one by the interfaces of java.sql",
+    },
+    Of { name: "HTTP ", word: "requests", asked: "transform=http", absent: "made or served one by HTTP" },
+    Of { name: "FILE ", word: "files", asked: "transform=files", absent: "opened, copied or deleted one" },
+];
 
 /// A value within calls of one of the program's own methods.
 struct Pair {
@@ -73,12 +93,28 @@ pub(super) fn growing(screen: &Screen<'_>) -> Vec<Finding> {
     most.map(|pair| finding("N+1", screen, pair)).into_iter().collect()
 }
 
+/// The kinds that were asked for and that nothing was recorded of: an empty answer is one.
+pub(super) fn absent(screen: &Screen<'_>) -> Vec<Finding> {
+    let files = &screen.session.profiles;
+    let was_asked = |kind: &Of| {
+        let selections = files.iter().filter_map(|file| file.property("selection"));
+        selections.flat_map(str::split_whitespace).any(|word| word == kind.asked)
+    };
+    let is_there = |kind: &Of| {
+        let model = screen.model;
+        model.nodes().iter().any(|node| value_kind(model.name(node.consumer)) == Some(kind.name))
+    };
+    let absent = KINDS.iter().filter(|kind| was_asked(kind) && !is_there(kind));
+    let text = |kind: &Of| format!("none: no code that is rewritten {}", kind.absent);
+    absent.map(|kind| Finding { name: kind.word, text: text(kind), of: None }).collect()
+}
+
 /// Of each kind the value that took longest, unless `said` has it.
 pub(super) fn longest(screen: &Screen<'_>, said: &[Finding]) -> Vec<Finding> {
     let all = pairs(screen, true);
     let name = |pair: &Pair| screen.model.name(pair.value);
     let mut found = Vec::new();
-    for (kind, word) in WORDS {
+    for Of { name: kind, word, .. } in KINDS {
         let of_kind = all.iter().filter(|pair| value_kind(name(pair)) == Some(kind));
         let time = |pair: &Pair| average(screen, pair).map_or(0.0, |each| each * pair.calls as f64);
         let most = of_kind.max_by(|a, b| {
