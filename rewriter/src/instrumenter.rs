@@ -61,8 +61,8 @@ pub struct Instrumenter<'a> {
     account: Account<'a>,
     outside: Outside,
     runtime: Runtime,
-    /// See [`record_arrays_everywhere`](Self::record_arrays_everywhere).
-    arrays_everywhere: bool,
+    /// See [`record_everywhere`](Self::record_everywhere).
+    everywhere: bool,
     large_methods: LargeMethods,
     regions: Arc<[Region]>,
     remote_methods: Option<Arc<RemoteMethods>>,
@@ -91,7 +91,7 @@ impl<'a> Instrumenter<'a> {
             account: Account::default(),
             outside: Outside::default(),
             runtime,
-            arrays_everywhere: false,
+            everywhere: false,
             large_methods: LargeMethods::Leave,
             regions: Arc::default(),
             remote_methods: None,
@@ -103,10 +103,10 @@ impl<'a> Instrumenter<'a> {
         }
     }
 
-    /// Records the arrays and copies that methods make which the filter leaves out: it chooses events, not what is seen of the heap. For
-    /// transforms with `array_allocation`.
-    pub fn record_arrays_everywhere(&mut self) {
-        self.arrays_everywhere = true;
+    /// Records also what methods make and ask for which the filter leaves out: it chooses events, not what is seen of the heap and of the
+    /// network. For transforms with `array_allocation` or `remote_http`.
+    pub fn record_everywhere(&mut self) {
+        self.everywhere = true;
     }
 
     /// What becomes of methods that have no room for their probes. A wrapper adds a method to its class, which retransformation does not
@@ -277,9 +277,9 @@ impl<'a> Instrumenter<'a> {
         entries
     }
 
-    /// Whether a class that the filter leaves out for this reason is rewritten for the arrays that it makes.
-    fn is_for_arrays(&self, reason: Reason) -> bool {
-        self.arrays_everywhere && reason != Reason::OwnRuntime
+    /// Whether a class that the filter leaves out for this reason is rewritten for what it makes and asks for.
+    fn is_looked_into(&self, reason: Reason) -> bool {
+        self.everywhere && reason != Reason::OwnRuntime
     }
 
     /// Whether a class that the filter leaves out for this reason is rewritten for calls of one's own.
@@ -355,7 +355,7 @@ impl<'a> Instrumenter<'a> {
         rewriter.insert_calls(self.own_calls.clone());
         let calls = plan.calls.iter().copied().chain(std::iter::repeat(None));
         let mut ids = plan.ids.iter().zip(calls).filter(|(id, _)| **id != WITHOUT_CODE);
-        let left = if self.arrays_everywhere { Choice::Arrays } else { Choice::Leave };
+        let left = if self.everywhere { Choice::Beside } else { Choice::Leave };
         let choose = |_: &MethodRef<'_>| match ids.next() {
             Some((&LEFT, Some(id))) => Choice::Calls(id),
             None | Some((&LEFT, None)) => left,
@@ -404,7 +404,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
             }
             (_, Some(Reason::NotCode)) if at.depth() <= 1 => Verdict::Module,
             (ClassVerdict::Skip(reason), _)
-                if !self.is_for_arrays(reason) && !self.is_for_calls(reason, &survey, class) =>
+                if !self.is_looked_into(reason) && !self.is_for_calls(reason, &survey, class) =>
             {
                 Verdict::Leave(reason)
             }
@@ -430,7 +430,7 @@ impl ArchiveClassRewriter for Instrumenter<'_> {
         let name = survey.name(class);
         let verdict = self.filter.class(name);
         if matches!(verdict, ClassVerdict::Skip(_)) {
-            // Rewritten for its arrays and for calls of one's own alone.
+            // Rewritten for what it makes and asks for, and for calls of one's own, alone.
             let id = |has_code: bool| if has_code { LEFT } else { WITHOUT_CODE };
             plan.ids = survey.methods.iter().map(|method| id(method.has_code)).collect();
             return self.admit_calls(plan, class);

@@ -42,8 +42,8 @@ fn a_choice_says_what_is_told_of_a_method() {
         (METHOD_EVENTS, Choice::Rewrite(1), &all),
         (THREAD_LINKS, Choice::Rewrite(1), &library),
         // Nothing that a method calls is told of when it is left itself.
-        (METHOD_EVENTS, Choice::Arrays, &["ArrayAlloc"]),
-        (NONE, Choice::Arrays, &["ArrayAlloc"]),
+        (METHOD_EVENTS, Choice::Beside, &[]),
+        (both, Choice::Beside, &["ArrayAlloc"]),
         (METHOD_EVENTS, Choice::Calls(1), &[]),
         (both, Choice::Calls(1), &["ArrayAlloc"]),
         (ARRAYS, Choice::Calls(1), &["ArrayAlloc"]),
@@ -121,9 +121,31 @@ fn who_inserts_calls_hears_of_them_class_by_class() {
     assert_eq!(rewrite(["a", "m", "b"], Choice::Rewrite(1)), Outcome::Rewritten);
     assert_eq!(rewrite(["a", "b", "c"], Choice::Rewrite(1)), Outcome::Rewritten);
     assert_eq!(rewrite(["a", "b", "m"], Choice::Calls(1)), Outcome::Rewritten);
-    assert_eq!(rewrite(["m", "b", "c"], Choice::Arrays), Outcome::Unchanged);
+    assert_eq!(rewrite(["m", "b", "c"], Choice::Beside), Outcome::Unchanged);
     assert_eq!(rewrite(["m", "b", "c"], Choice::Leave), Outcome::Unchanged);
     assert_eq!(*listening.0.lock().unwrap(), [[(9, 1)], [(9, 2)]]);
+}
+
+/// Whoever chooses methods chooses whose calls are told of, and not which requests are.
+#[test]
+fn requests_are_told_of_where_methods_are_not() {
+    // Of null, which is popped afterwards.
+    let body = [1, 182, 0, CALLEE, 87, RETURN];
+    let bytes = calling("()V", &body, ["java/net/URL", "openStream", "()Ljava/io/InputStream;"]);
+    let request: &[&str] = &["httpRead", "httpAnswered", "httpFailed"];
+    let both = Transforms { remote_http: true, ..METHOD_EVENTS };
+    for (transforms, choice, expected) in [
+        (both, Choice::Beside, request),
+        (both, Choice::Calls(1), request),
+        (both, Choice::Leave, &[]),
+        (METHOD_EVENTS, Choice::Beside, &[]),
+    ] {
+        let mut out = Vec::new();
+        let outcome = ClassRewriter::new(transforms).rewrite(&bytes, |_| choice, &mut out).unwrap();
+        assert_eq!(outcome == Outcome::Unchanged, expected.is_empty(), "{transforms:?} {choice:?}");
+        let shown = if expected.is_empty() { &bytes } else { &out };
+        assert_eq!(hooks(shown, "m:()V"), expected, "{transforms:?} {choice:?}");
+    }
 }
 
 #[test]

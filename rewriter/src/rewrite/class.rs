@@ -264,8 +264,8 @@ impl ClassRewriter {
         let regions = self.regions_of(choice, regions);
         let Some((id, transforms)) = self.wanted(choice) else { return false };
         let located: Vec<Located> = regions.iter().map(|region| region.1).collect();
-        // What is left is not told of, but for its arrays.
-        let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Arrays);
+        // What is left has no calls of one's own.
+        let own_calls = asked.inserter.as_deref().filter(|_| choice != Choice::Beside);
         let is_remote = asked.is_remote(&old.method);
         let request = Request { id, transforms, is_remote, regions: &located, own_calls };
         let large = Large { old, descriptor_index, request, regions: &regions };
@@ -304,9 +304,8 @@ impl ClassRewriter {
     fn wanted(&self, choice: Choice) -> Option<(u32, Transforms)> {
         match choice {
             Choice::Rewrite(id) => Some((id, self.transforms)),
-            Choice::Arrays => Some((0, Transforms::ARRAYS)),
-            Choice::Calls(id) if self.transforms.array_allocation => Some((id, Transforms::ARRAYS)),
-            Choice::Calls(id) => Some((id, Transforms::NONE)),
+            Choice::Beside => Some((0, self.transforms.beside())),
+            Choice::Calls(id) => Some((id, self.transforms.beside())),
             Choice::Leave => None,
         }
     }

@@ -3,8 +3,8 @@
 use super::relocation::Relocation;
 use super::stack_map_table::AppendedFrames;
 use super::{
-    MethodEvent, MethodRef, MethodReport, Note, Reason, Transforms, debug_tables, exception_table,
-    stack_map_table, type_annotations,
+    MethodEvent, MethodRef, MethodReport, Note, Reason, debug_tables, exception_table, stack_map_table,
+    type_annotations,
 };
 use crate::class_file::well_known::WellKnown;
 use crate::class_file::{Attribute, ClassFile, CodeAttribute, opcode, version};
@@ -92,7 +92,7 @@ impl MethodRewriter {
     ) -> Result<Option<&'a [u8]>, Reason> {
         let (class, MethodRef { index, access_flags, name, descriptor }) = (method.class, method.method);
         let code = &read.code;
-        let is_left = request.transforms == Transforms::ARRAYS || request.transforms == Transforms::NONE;
+        let is_left = request.transforms == request.transforms.beside();
         let mut site = MethodSite {
             pool: &class.pool,
             appender,

@@ -21,10 +21,9 @@ pub struct MethodRef<'a> {
 pub enum Choice {
     /// Rewrite it; the probes get this id.
     Rewrite(u32),
-    /// No event of it is recorded, but what it makes is: `array_allocation` and nothing else.
-    Arrays,
-    /// Only calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get this id, and what `array_allocation`
-    /// inserts.
+    /// No event of it is recorded, but what it makes and asks for is: `array_allocation` and `remote_http`, where these are wanted.
+    Beside,
+    /// The same, and calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get this id.
     Calls(u32),
     /// Leave it: a filter wants so.
     Leave,

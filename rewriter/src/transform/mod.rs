@@ -169,8 +169,10 @@ table::transforms! {
 }
 
 impl Transforms {
-    /// Arrays and copies alone.
-    pub(crate) const ARRAYS: Self = Self { array_allocation: true, ..Self::NONE };
+    /// Those of these that tell of something else than the method that they are in: of arrays and copies, and of requests by HTTP.
+    pub(crate) fn beside(&self) -> Self {
+        Self { array_allocation: self.array_allocation, remote_http: self.remote_http, ..Self::NONE }
+    }
 }
 
 /// A method that is being rewritten.

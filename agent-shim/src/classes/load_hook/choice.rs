@@ -124,9 +124,9 @@ impl LoadHook {
                 && !library::jdk::is_waited_in(class))
     }
 
-    /// Whether anything of it is recorded: its methods, by the filter, or its arrays.
+    /// Whether anything of it is recorded: its methods, by the filter, or its arrays or requests.
     pub(crate) fn may_change(&self, class: &[u8]) -> bool {
-        self.arrays_everywhere || !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+        self.everywhere || !matches!(self.filter.class(class), ClassVerdict::Skip(_))
     }
 
     /// The class stays as it is because of its loader; its name for people.

@@ -59,8 +59,9 @@ pub(crate) struct LoadHook {
     rmi_differs: AtomicBool,
     /// The constructor of `java.lang.Object` is rewritten.
     object_init: bool,
-    /// Classes of the program are rewritten for the arrays and copies that they make, whatever the filter says of their methods.
-    arrays_everywhere: bool,
+    /// Classes of the program are rewritten for the arrays and copies that they make, or for the requests by HTTP that they make and serve,
+    /// whatever the filter says of their methods.
+    everywhere: bool,
     /// Native methods of the program have wrappers.
     native: bool,
     /// `LockSupport` tells who waits for what.
@@ -155,9 +156,10 @@ impl LoadHook {
         let counts = |(key, value): &(_, String)| *key == "record" && value == "counts";
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
-        let arrays_everywhere = heap.is_some_and(options::Heap::rewrites_object);
-        if arrays_everywhere {
-            instrumenter.record_arrays_everywhere();
+        let object_init = heap.is_some_and(options::Heap::rewrites_object);
+        let everywhere = object_init || options.transforms.remote_http;
+        if everywhere {
+            instrumenter.record_everywhere();
         }
         if options.library_calls != LibraryCalls::None {
             instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
@@ -183,8 +185,8 @@ impl LoadHook {
             report,
             rmi: options.transforms.rmi,
             rmi_differs: AtomicBool::new(false),
-            object_init: arrays_everywhere,
-            arrays_everywhere,
+            object_init,
+            everywhere,
             native: options.native,
             parks: options.threads.is_some(),
             untouched: options.untouched,
