@@ -22,6 +22,7 @@ mod merge_files;
 mod merge_http;
 mod merge_matching;
 mod merge_reasons;
+mod merge_routes;
 mod merge_services;
 mod merge_split;
 mod merge_times;

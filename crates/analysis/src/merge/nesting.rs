@@ -14,6 +14,8 @@ struct Label {
     service: String,
     method: String,
     is_internal: bool,
+    /// It is what the server calls a request by HTTP: by the route that it has for it, if it has one.
+    is_route: bool,
 }
 
 /// What all calls were made within, and their names; by the rows of a matching.
@@ -96,10 +98,8 @@ impl<'a> Nesting<'a> {
 
     /// The class of the remote object and the method of a call made, as far as either side knows them.
     pub fn name_of_made(&self, made: u32) -> (&str, &str) {
-        self.name(
-            self.made[made as usize],
-            self.matching.made.partner(made).map(|row| self.served[row as usize]),
-        )
+        let (one, other) = self.labels_of_made(made);
+        self.name(one, other)
     }
 
     /// The same of a served call.
@@ -108,10 +108,14 @@ impl<'a> Nesting<'a> {
         self.name(self.served[served as usize], partner.map(|row| self.made[row as usize]))
     }
 
-    /// The labels of a call made, and of the call that served it: [`Nesting::signature_of`] has their text.
+    /// The labels of a call made, and of the call that served it, or of that alone where it says more: [`Nesting::signature_of`] has their
+    /// text.
     pub(super) fn labels_of_made(&self, made: u32) -> (u32, Option<u32>) {
-        let partner = self.matching.made.partner(made);
-        (self.made[made as usize], partner.map(|row| self.served[row as usize]))
+        let served = self.matching.made.partner(made).map(|row| self.served[row as usize]);
+        match served {
+            Some(served) if self.labels[served as usize].is_route => (served, None),
+            served => (self.made[made as usize], served),
+        }
     }
 
     /// The same of a served call that nobody is known to have made.
@@ -131,8 +135,7 @@ impl<'a> Nesting<'a> {
 
     /// The method of a call made with its descriptor, as far as either side knows it.
     pub fn signature_of_made(&self, made: u32) -> &str {
-        let partner = self.matching.made.partner(made).map(|row| self.served[row as usize]);
-        self.signature(self.made[made as usize], partner).1
+        self.signature_of(self.labels_of_made(made)).1
     }
 
     /// The same of a served call.
@@ -156,14 +159,16 @@ impl<'a> Nesting<'a> {
     }
 
     fn label(&mut self, known: &mut Known, profile: &Profile, call: &RemoteCall) -> u32 {
-        let key = (call.copy, call.class, call.method, is_internal(call));
+        let is_route = call.http.is_some() && call.kind == RemoteCallKind::Served && call.method != 0;
+        let key = (call.copy, call.class, call.method, is_internal(call), is_route);
         if let Some(&label) = known.of_party.get(&key) {
             return label;
         }
         let copy = profile.copies.get(&call.copy);
         let text = |number: u32| copy.and_then(|copy: &Copy| copy.class_names.get(&number)).cloned();
         let method = text(call.method).unwrap_or_default();
-        let label = Label { service: text(call.class).unwrap_or_default(), method, is_internal: key.3 };
+        let service = text(call.class).unwrap_or_default();
+        let label = Label { service, method, is_internal: key.3, is_route };
         let next = self.labels.len() as u32;
         let number = *known.all.entry(label.clone()).or_insert(next);
         if number == next {
@@ -207,6 +212,6 @@ impl<'a> Nesting<'a> {
 /// Labels by what they were made from.
 #[derive(Default)]
 struct Known {
-    of_party: HashMap<(u32, u32, u32, bool), u32>,
+    of_party: HashMap<(u32, u32, u32, bool, bool), u32>,
     all: HashMap<Label, u32>,
 }

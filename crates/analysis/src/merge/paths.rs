@@ -57,6 +57,29 @@ pub(crate) struct Served {
     pub(crate) calls: u64,
     pub(crate) ns: u64,
     pub(crate) is_internal: bool,
+    pub(crate) route: Route,
+}
+
+/// What requests by HTTP are that a frame served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// There are none.
+    #[default]
+    None,
+    /// All have this name: its index in [`Paths::methods`].
+    One(u32),
+    /// They have several.
+    Several,
+}
+
+impl Route {
+    fn and(self, name: u32) -> Route {
+        match self {
+            Route::None => Route::One(name),
+            Route::One(known) if known == name => self,
+            _ => Route::Several,
+        }
+    }
 }
 
 /// The four stages of the calls between two parties, each on the clock of the process that it is in; in ns.
@@ -92,12 +115,16 @@ pub(crate) struct Paths {
     pub(crate) stages: std::collections::BTreeMap<(usize, usize), Stages>,
     /// Calls that were made within themselves, as it seems.
     pub(crate) circular: u64,
+    /// By party: it made calls that are no part of what it served.
+    pub(crate) makes_own: Vec<bool>,
 }
 
 /// What is kept of a served call.
 #[derive(Debug, Clone, Copy)]
 struct Service {
     frame: u32,
+    /// Of a request by HTTP: what its server calls it, as in [`Paths::methods`]; else [`NONE`].
+    route: u32,
     total: u64,
     arguments: u64,
     method: u64,
@@ -125,7 +152,7 @@ impl Paths {
         places: &[Places],
         model: &Arcflow,
     ) -> Result<Paths, Error> {
-        let mut paths = Paths::default();
+        let mut paths = Paths { makes_own: vec![false; parties.len()], ..Paths::default() };
         let mut services = Vec::with_capacity(matching.served.len());
         let mut origins = Vec::with_capacity(matching.made.len());
         let mut methods = Methods::default();
@@ -138,11 +165,16 @@ impl Paths {
             party.visit(matching.rows(number), |row, call| {
                 if call.kind == RemoteCallKind::Served {
                     spans.add(call, row);
-                    let service = Service::new(call, sites.served(call), until);
+                    let is_named = call.http.is_some() && call.method != 0;
+                    let route = if is_named { methods.index(party.profile, call) } else { NONE };
+                    let service = Service { route, ..Service::new(call, sites.served(call), until) };
                     if let Some(of) = paths.served.get_mut(service.frame as usize) {
                         of.calls += 1;
                         of.ns = of.ns.saturating_add(service.total);
                         of.is_internal |= is_internal(call);
+                        if is_named {
+                            of.route = of.route.and(route);
+                        }
                     }
                     services.push(service);
                 }
@@ -211,9 +243,12 @@ impl Paths {
                     }
                 }
                 let is_of_task = call == NONE && above != NONE;
+                self.makes_own[matching.made.party(at)] |= within == NONE && above == NONE && !is_internal;
                 let partner = matching.made.partner(at);
                 let server = partner.map_or(NONE, |served| matching.served.party(served) as u32);
-                let frame = partner.map_or(NONE, |served| services[served as usize].frame);
+                let service = partner.map(|served| services[served as usize]);
+                let frame = service.map_or(NONE, |service| service.frame);
+                let method = service.map(|of| of.route).filter(|&route| route != NONE).unwrap_or(method);
                 let way = Way { within, site, method, server, frame, is_internal, is_of_task };
                 let next = self.all.len() as u32;
                 let path = *known.entry(way).or_insert(next);
@@ -304,6 +339,7 @@ impl Service {
         let end = if call.end == 0 { until } else { call.end };
         Service {
             frame,
+            route: NONE,
             total: end.saturating_sub(call.begin),
             arguments: call.sent.saturating_sub(call.begin),
             method: call.returned.saturating_sub(call.sent),

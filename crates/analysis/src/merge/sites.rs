@@ -39,6 +39,16 @@ impl Frames {
 /// A chain of methods below a thread or below a link frame, link frames of other kinds left out: its caller's chain, and its consumer.
 type Step = (u32, TreeConsumer);
 
+/// The chains around a frame.
+#[derive(Debug, Clone)]
+struct Around {
+    frame: u32,
+    /// The one that begins there.
+    chain: u32,
+    /// Those that it stands below: of the thread, or of the methods of a container that had the call before it was told of.
+    above: Vec<u32>,
+}
+
 /// The sites of one party.
 pub(crate) struct Sites<'a> {
     profile: &'a Profile,
@@ -46,8 +56,8 @@ pub(crate) struct Sites<'a> {
     tops: Vec<NodeId>,
     /// The place of threads that are in no region.
     unknown: NodeId,
-    /// By thread and link: the frame, and the chain that begins there.
-    frames: HashMap<(usize, u32), (u32, u32)>,
+    /// By thread and link: the frame, and the chains around it.
+    frames: HashMap<(usize, u32), Around>,
     /// By thread: the chain of the thread itself.
     outermost: Vec<u32>,
     steps: HashMap<Step, u32>,
@@ -92,7 +102,7 @@ impl<'a> Sites<'a> {
                     TreeConsumer::Link(number)
                         if kinds.get(&(thread.copy, number)) == Some(&LinkKind::Served) =>
                     {
-                        sites.frame(party, at, number, place, node.entries, frames)
+                        sites.frame(party, (at, number), above, place, node.entries, frames)
                     }
                     TreeConsumer::Link(_) => above,
                     consumer => sites.step(above, consumer, place),
@@ -127,21 +137,23 @@ impl<'a> Sites<'a> {
     fn frame(
         &mut self,
         party: usize,
-        thread: usize,
-        number: u32,
+        link: (usize, u32),
+        above: u32,
         place: NodeId,
         entries: u64,
         frames: &mut Frames,
     ) -> u32 {
-        let (frame, chain) = match self.frames.get(&(thread, number)) {
-            Some(&known) => known,
-            None => {
-                let made = (frames.all.len() as u32, self.chain(place));
-                frames.all.push(Frame { party, ..Frame::default() });
-                self.frames.insert((thread, number), made);
-                made
-            }
-        };
+        let places = &mut self.places;
+        let around = self.frames.entry(link).or_insert_with(|| {
+            frames.all.push(Frame { party, ..Frame::default() });
+            places.push(place);
+            let (frame, chain) = (frames.all.len() as u32 - 1, places.len() as u32 - 1);
+            Around { frame, chain, above: Vec::new() }
+        });
+        if !around.above.contains(&above) {
+            around.above.push(above);
+        }
+        let (frame, chain) = (around.frame, around.chain);
         let of = &mut frames.all[frame as usize];
         of.entries = of.entries.saturating_add(entries);
         if !of.nodes.contains(&place) {
@@ -165,7 +177,7 @@ impl<'a> Sites<'a> {
     pub(crate) fn served(&self, call: &RemoteCall) -> u32 {
         let thread = self.thread_of(call);
         let frame = thread.and_then(|thread| self.frames.get(&(thread, call.link)));
-        frame.map_or(NONE, |&(frame, _)| frame)
+        frame.map_or(NONE, |around| around.frame)
     }
 
     /// The context that made a call, `within` being the link that its thread served at the time, or 0. The root: its thread is left out.
@@ -182,18 +194,48 @@ impl<'a> Sites<'a> {
             return place;
         }
         let frame = self.frames.get(&(thread, within)).filter(|_| within != 0);
-        let mut chain = frame.map_or(self.outermost[thread], |&(_, chain)| chain);
         let contexts = self.profile.copies.get(&call.copy).map(|copy| &copy.contexts);
         let mut consumers: Vec<_> = contexts.into_iter().flat_map(|all| all.chain(call.context)).collect();
         consumers.reverse();
-        for consumer in consumers {
-            match self.steps.get(&(chain, consumer)) {
-                Some(&next) => chain = next,
-                None => break,
-            }
-        }
+        let outermost = self.outermost[thread];
+        let chain = match frame {
+            Some(around) => self.below(around, outermost, &consumers),
+            None => self.walk(outermost, &consumers).0,
+        };
         let place = self.places[chain as usize];
         self.known.insert(key, place);
         place
+    }
+
+    /// Where callers lead from a chain, and how many of them were found.
+    fn walk(&self, from: u32, callers: &[TreeConsumer]) -> (u32, usize) {
+        let mut chain = from;
+        for (found, &consumer) in callers.iter().enumerate() {
+            match self.steps.get(&(chain, consumer)) {
+                Some(&next) => chain = next,
+                None => return (chain, found),
+            }
+        }
+        (chain, callers.len())
+    }
+
+    /// The same of callers of which the outer ones are above a frame, and the others in it: where that fits best.
+    fn below(&self, around: &Around, outermost: u32, callers: &[TreeConsumer]) -> u32 {
+        let (mut above, mut outer) = (outermost, 0);
+        let mut best = None;
+        loop {
+            if around.above.contains(&above) {
+                let (chain, found) = self.walk(around.chain, &callers[outer..]);
+                let left = callers.len() - outer - found;
+                if best.is_none_or(|(least, _)| left < least) {
+                    best = Some((left, chain));
+                }
+            }
+            match callers.get(outer).and_then(|&consumer| self.steps.get(&(above, consumer))) {
+                Some(&next) => (above, outer) = (next, outer + 1),
+                None => break,
+            }
+        }
+        best.map_or(around.chain, |(_, chain)| chain)
     }
 }

@@ -6,7 +6,8 @@
 //!    calls;
 //! 3. a frame that served several paths is split, its calls by how many each path made, all else by the time that it took for each, and marked:
 //!    that is an estimate;
-//! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted;
+//! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted, or if these are requests by HTTP:
+//!    they come from outside; of a process that makes no other calls of its own but for such, nothing else is told;
 //! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
 //!    explain, the remote method has: network and marshalling.
 
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::NONE;
 use super::parts::{Part, parts};
-use super::paths::{Path, Paths, Stages, Way};
+use super::paths::{Path, Paths, Route, Stages, Way};
 use super::view::View;
 use crate::hash::HashMap;
 use crate::load::ContextCalls;
@@ -92,6 +93,8 @@ pub(crate) struct Emitter<'a> {
     remote: Vec<(NodeId, NodeId, f64)>,
     /// Processes that have a part of what was done for several.
     estimated: BTreeSet<NodeId>,
+    /// The party of which nothing is told but what it did for requests.
+    requests_of: Option<usize>,
     columns: [usize; 3],
     walls: Vec<usize>,
     collapsed: u64,
@@ -142,6 +145,7 @@ pub(crate) fn emit(
         waited: HashMap::default(),
         remote: Vec::new(),
         estimated: BTreeSet::new(),
+        requests_of: None,
         columns: [first, first + 1, first + 2],
         walls: ["wall", "wall-raw"].iter().filter_map(|name| model.resource(name)).collect(),
         collapsed: 0,
@@ -174,10 +178,22 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
 
 impl Emitter<'_> {
     fn process(&mut self, party: usize, process: NodeId) {
-        self.run(Work { from: process, below: Arcflow::ROOT, part: Part::ALL, path: NONE, is_there: false });
-        let own = self.child(Arcflow::ROOT, Kind::Process, &self.labels[party]);
         let of_party = |frame: &u32| self.paths.frames.all[*frame as usize].party == party;
         let frames: Vec<u32> = (0..self.left.len() as u32).filter(of_party).collect();
+        let serves = |&frame: &u32| {
+            let route = self.paths.served[frame as usize].route;
+            route != Route::None && self.left[frame as usize].figures.0 < 1.0
+        };
+        let tells_requests =
+            self.view.is_of_client() && !self.paths.makes_own[party] && frames.iter().any(serves);
+        let own = self.child(Arcflow::ROOT, Kind::Process, &self.labels[party]);
+        if tells_requests {
+            self.tree.meet(own, 1);
+            self.requests_of = Some(party);
+        } else {
+            let (below, part) = (Arcflow::ROOT, Part::ALL);
+            self.run(Work { from: process, below, part, path: NONE, is_there: false });
+        }
         let folds = !self.view.internals;
         for frame in frames {
             let internal = self.paths.served[frame as usize].is_internal && folds;
@@ -186,10 +202,15 @@ impl Emitter<'_> {
                     let below = self.child(own, Kind::Link, INTERNAL);
                     self.frame(frame, below, Part::ALL, NONE);
                 }
-            } else if self.left[frame as usize].figures.0 < 1.0
-                && (self.view.root.is_none() || self.view.is_server)
-            {
-                let below = self.child(own, Kind::Link, REMAINING);
+            } else if self.left[frame as usize].figures.0 < 1.0 {
+                let below = match self.paths.served[frame as usize].route {
+                    Route::One(name) => {
+                        let name = format!("served {}", self.paths.methods[name as usize]);
+                        self.child(own, Kind::Method, &name)
+                    }
+                    Route::None if self.view.is_of_client() => continue,
+                    _ => self.child(own, Kind::Link, REMAINING),
+                };
                 self.frame(frame, below, self.left[frame as usize], NONE);
             }
         }
@@ -437,6 +458,11 @@ impl Emitter<'_> {
         }
         if self.paths.circular > 0 {
             remarks.push(format!("{} remote calls seem to have caused themselves", self.paths.circular));
+        }
+        if let Some(party) = self.requests_of {
+            let name = &self.labels[party];
+            remarks
+                .push(format!("of {name} only what it did for requests is told; --process all: everything"));
         }
         let lost = self.lost();
         if lost > 0 {

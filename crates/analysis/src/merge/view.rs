@@ -14,6 +14,11 @@ pub struct View {
 }
 
 impl View {
+    /// Whether it is the tree of one process, with what others did for it.
+    pub(super) fn is_of_client(&self) -> bool {
+        self.root.is_some() && !self.is_server
+    }
+
     /// Whether a call is one that the runtime makes for itself, and such are not shown.
     pub(super) fn folds(&self, way: &Way) -> bool {
         way.is_internal && !self.internals

@@ -175,7 +175,7 @@ final class HttpCalls {
         if (kind == RemoteCall.HTTP_MADE) {
             calls.cause(call);
         }
-        call.request(HttpRoutes.of(HttpMethods.number(message.method), message.path), host(message.host));
+        call.request(HttpRoutes.of(HttpMethods.number(message.method), message.path, false), host(message.host));
         if (message.header != null) {
             if (message.parent.read(message.header)) {
                 call.key(message.parent);
@@ -225,6 +225,10 @@ final class HttpCalls {
             return;
         }
         call.status(status != 0 ? status : status(call, response, exception));
+        String route = call.kind == RemoteCall.HTTP_SERVED ? message.library.route(message.request) : null;
+        if (route != null) {
+            call.rename(HttpRoutes.of(HttpMethods.number(message.method), route, true));
+        }
         if (exception != null) {
             call.flag(RemoteCall.FAILED);
         }

@@ -18,6 +18,11 @@ abstract class HttpLibrary {
         return 0;
     }
 
+    /** The pattern by which a request that was served was handed to a method of the program: {@code /orders/{id}}; null: unknown. */
+    String route(Object request) {
+        return null;
+    }
+
     /** Whether a request is served the first time, and not dispatched once more by its container. */
     boolean isFirst(Object request) {
         return true;

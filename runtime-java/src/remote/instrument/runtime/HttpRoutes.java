@@ -1,6 +1,9 @@
 package instrument.runtime;
 
-/** Numbers, in the class names, of what requests are called: the method and the path without ids, as {@code GET /orders/?}. */
+/**
+ * Numbers, in the class names, of what requests are called: the method, and the pattern that the program's framework has for them or the path without ids, as
+ * {@code GET /orders/{id}} and {@code GET /orders/?}.
+ */
 final class HttpRoutes {
     private static final int LOG_CACHE = 12;
     /** Paths as the program has them that are known without a look at each character. */
@@ -13,12 +16,14 @@ final class HttpRoutes {
 
     private final int method;
     private final String path;
+    private final boolean isPattern;
     private final int number;
     private final int recording;
 
-    private HttpRoutes(int method, String path, int number, int recording) {
+    private HttpRoutes(int method, String path, boolean isPattern, int number, int recording) {
         this.method = method;
         this.path = path;
+        this.isPattern = isPattern;
         this.number = number;
         this.recording = recording;
     }
@@ -30,23 +35,25 @@ final class HttpRoutes {
         }
     }
 
-    /** The number of a request by its method, see {@link HttpMethods}, and its path. */
-    static int of(int method, String path) {
+    /** The number of a request by its method, see {@link HttpMethods}, and its path, or a pattern, which the program's own code has. */
+    static int of(int method, String path, boolean isPattern) {
         int at = (path.hashCode() + 31 * method) * 0x9e3779b9 >>> 32 - LOG_CACHE;
         HttpRoutes known = CACHE[at];
-        if (known != null && known.method == method && known.recording == Recording.number && known.path.equals(path)) {
+        boolean fits = known != null && known.method == method && known.isPattern == isPattern && known.recording == Recording.number;
+        if (fits && known.path.equals(path)) {
             return known.number;
         }
         // Before the name gets its number: another recording may begin meanwhile.
         int recording = Recording.number;
-        String name = HttpMethods.name(method) + ' ' + PathText.ofAddress(path, "", 0);
+        String text = isPattern ? BoundedText.of(new StringBuilder(path), path.length()) : PathText.ofAddress(path, "", 0);
+        String name = HttpMethods.name(method) + ' ' + text;
         boolean isOne;
         synchronized (NAMES) {
             isOne = NAMES.contains(name) || NAMES.size() < MOST && NAMES.add(name);
         }
         int number = ClassNames.text(isOne ? name : HttpMethods.name(method) + " (others)");
         if (path.length() <= LONGEST_KEPT) {
-            CACHE[at] = new HttpRoutes(method, path, number, recording);
+            CACHE[at] = new HttpRoutes(method, path, isPattern, number, recording);
         }
         return number;
     }

@@ -6,6 +6,8 @@ import java.lang.invoke.MethodHandle;
 final class HttpServlets extends HttpLibrary {
     static final String[] SPECIFICATIONS = {"jakarta.servlet.http.HttpServlet", "javax.servlet.http.HttpServlet"};
     static final String REQUEST = "Request";
+    /** The attribute in which Spring MVC keeps the pattern of the method's annotation, with that of its class in front. */
+    private static final String PATTERN = "org.springframework.web.servlet.HandlerMapping.bestMatchingPattern";
 
     private final MethodHandle method;
     private final MethodHandle uri;
@@ -13,6 +15,8 @@ final class HttpServlets extends HttpLibrary {
     private final MethodHandle client;
     private final MethodHandle dispatcher;
     private final MethodHandle async;
+    private final MethodHandle attribute;
+    private final MethodHandle context;
     private final MethodHandle status;
 
     HttpServlets(Class<?> type, String specification) throws ClassNotFoundException {
@@ -23,6 +27,8 @@ final class HttpServlets extends HttpLibrary {
         // Since version 3.0 of the specification.
         dispatcher = Asked.method(type, "getDispatcherType");
         async = Asked.method(type, "isAsyncStarted");
+        attribute = Asked.method(type, "getAttribute", String.class);
+        context = Asked.method(type, "getContextPath");
         status = Asked.method(Class.forName(specification + "Response", false, type.getClassLoader()), "getStatus");
     }
 
@@ -37,6 +43,17 @@ final class HttpServlets extends HttpLibrary {
     @Override
     int status(Object response) {
         return number(Asked.ask(status, response));
+    }
+
+    @Override
+    String route(Object request) {
+        String pattern = text(Asked.ask(attribute, request, PATTERN));
+        // Static resources, and whatever no method is for.
+        if (pattern == null || pattern.equals("/**")) {
+            return null;
+        }
+        String root = text(Asked.ask(context, request));
+        return root == null || root.isEmpty() ? pattern : root + pattern;
     }
 
     @Override

@@ -107,6 +107,14 @@ final class RemoteCall {
         put(PORT, http.port & 0xffffL);
     }
 
+    /** It has another name than was known when it began. */
+    void rename(int name) {
+        method = name;
+        if (region != null) {
+            put(METHOD, region.get(at + METHOD) & 0xffffffff00000000L | name & 0xffffffffL);
+        }
+    }
+
     /** The number of its name. */
     int method() {
         return method;
