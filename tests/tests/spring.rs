@@ -1,5 +1,6 @@
 //! A Spring Boot service under `instrument run`, as a new user starts it: REST, Spring JDBC, an embedded database, 200 requests.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -68,6 +69,35 @@ fn check_report(profile: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Requests are called by the routes of their controllers, and each is a part of the tree, with the methods that served it below.
+fn check_routes(profile: &Path) -> Result<()> {
+    let merged = |words: &[&str]| -> Result<serde_json::Value> {
+        let output =
+            subject::call()?.args(["--quiet", "merge", "--json"]).args(words).arg(profile).run_quietly()?;
+        Ok(serde_json::from_slice(&output.stdout)?)
+    };
+    let services = merged(&["--report", "services"])?;
+    let rows = services["rows"].as_array().context("rows")?;
+    let served: BTreeMap<_, _> =
+        rows.iter().map(|row| (row["method"].as_str().unwrap_or(""), row["served"].as_u64())).collect();
+    let expected = [("GET /customers/{customer}/receipt", 50), ("GET /items", 50), ("POST /orders", 100)];
+    assert_eq!(served, expected.map(|(route, calls)| (route, Some(calls))).into());
+    let tree = merged(&["--report", "xtree", "--prune", "0"])?;
+    let process = &tree["tree"]["children"][0];
+    let routes = process["children"].as_array().context("routes")?;
+    ensure!(routes.len() == expected.len(), "{} below the process", routes.len());
+    for (route, calls) in expected {
+        let name = format!("served {route}");
+        let of = routes.iter().find(|of| of["name"] == name.as_str()).with_context(|| name.clone())?;
+        ensure!(
+            of["n"] == calls && of.to_string().contains("com.acme.shop.ShopController."),
+            "{name}: {}",
+            of["n"]
+        );
+    }
+    Ok(())
+}
+
 /// Virtual machines, and whether requests are served by virtual threads; the oldest virtual machine first.
 fn cases() -> Result<Vec<(Jre, bool)>> {
     let of = |jre: Jre| {
@@ -91,11 +121,12 @@ fn so_it_is_on_every_virtual_machine_and_without_virtual_threads() -> Result<()>
 
 fn check((jre, is_virtual): &(Jre, bool)) -> Result<()> {
     let option = format!("-Dspring.threads.virtual.enabled={is_virtual}");
-    let (folder, _) = serve(jre, &[], &[&option])?;
+    let (folder, _) = serve(jre, &["--remote", "http"], &[&option])?;
     let profile = spring::profile(folder.path())?;
     let bytes = fs::metadata(&profile)?.len();
     ensure!(bytes <= LARGEST_PROFILE, "Java {}, {option}: {bytes} bytes", jre.version);
     check_report(&profile)?;
+    check_routes(&profile)?;
     let methods = subject::profile(folder.path())?;
     let launcher = entries_of(&methods, "org.springframework.boot.loader.");
     ensure!(launcher == 0, "Java {}: {launcher} calls of the launcher", jre.version);

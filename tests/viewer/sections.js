@@ -158,7 +158,7 @@ module.exports = ({ open, file, tab }) => {
     const ours = await section(page, "remote");
     assert.deepStrictEqual(ours.services, json(services));
     assert.deepStrictEqual(ours.calls, json(calls));
-    assert.deepStrictEqual(await shown(page), table(lines(text), "made failed client mean max served server mean max method"));
+    assert.deepStrictEqual(await shown(page), table(lines(text), "made failed client mean max served server mean max kind method"));
     await firstRow(page);
     assert.match(await command(page), /^instrument merge --report services \S/);
     // Every process has a box, every pair an arrow; a click on one leaves its methods.

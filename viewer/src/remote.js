@@ -56,6 +56,7 @@ class RemoteView {
       of("server", "time", "server_ns"),
       of("server mean", "time", "server_mean_ns"),
       of("server max", "time", "server_max_ns"),
+      { key: "kind", kind: "word", of: (row) => row.kind, text: (row) => row.kind },
       { key: "method", kind: "name", of: (row) => row.label, text: (row) => `${row.label} (${this.arrow(row)})` },
     ];
     const key = (row) => `${row.label} ${this.arrow(row)}`;
@@ -69,7 +70,7 @@ class RemoteView {
   /** The context of a remote method where it was called, or served. */
   node(method) {
     const plain = method.slice(method.lastIndexOf(".", method.indexOf("(")) + 1);
-    return this.app.contextOf(`remote ${plain}`) ?? this.app.contextOf(method);
+    return this.app.contextOf(`remote ${plain}`) ?? this.app.contextOf(`served ${plain}`) ?? this.app.contextOf(method);
   }
 
   select(method, change) {
@@ -89,7 +90,7 @@ class RemoteView {
     const first = (of) => of.spans[0];
     const columns = [
       { key: "at", of: (of) => of.at_ns, text: (of) => text.time(of.at_ns) },
-      { key: "client", of: (of) => first(of).made.ns, text: (of) => text.time(first(of).made.ns) },
+      { key: "client", of: (of) => first(of).made?.ns, text: (of) => text.time(first(of).made?.ns) },
       { key: "server", of: (of) => first(of).served?.ns, text: (of) => text.time(first(of).served?.ns) },
       { key: "between", of: (of) => first(of).between_ns, text: (of) => betweenText(first(of).between_ns) },
       { key: "outcome", kind: "word", of: (of) => first(of).outcome, text: (of) => first(of).outcome },
@@ -150,7 +151,7 @@ class RemoteView {
       bar.style.width = `${(100 * (end.ns ?? this.to - end.begin_ns)) / (this.to - this.from)}%`;
       lane.append(bar);
     }
-    row.append(name, lane, cell(text.time(span.made.ns)), cell(text.time(span.served?.ns)), betweenCell(span.between_ns));
+    row.append(name, lane, cell(text.time(span.made?.ns)), cell(text.time(span.served?.ns)), betweenCell(span.between_ns));
     row.onclick = () => this.state.go({ row: `${this.calls.rows.indexOf(this.call)}.${index}` }, true);
     row.ondblclick = () => this.open(span.method);
   }
@@ -166,12 +167,12 @@ class RemoteView {
     const span = this.call.spans[this.span];
     const table = element("table");
     const line = (...words) => table.append(element("tr", {}, ...words.map((word, i) => element(i === 0 ? "th" : "td", {}, word))));
-    const { made, served } = span;
+    const ends = [span.made, span.served];
     line("", "client", "server");
     line("process", this.party(span, "client"), this.party(span, "server"));
-    line("thread", made.thread, served?.thread ?? "not known");
-    line("begin", text.time(made.begin_ns), text.time(served?.begin_ns));
-    line("took", made.ns === null ? "did not end" : text.time(made.ns), served && served.ns === null ? "did not end" : text.time(served?.ns));
+    line("thread", ...ends.map((end) => end?.thread ?? "not known"));
+    line("begin", ...ends.map((end) => text.time(end?.begin_ns)));
+    line("took", ...ends.map(tookText));
     const go = element("button", {}, "Show in the tree");
     go.disabled = this.node(span.method) === undefined;
     go.onclick = () => this.open(span.method);
@@ -183,7 +184,7 @@ class RemoteView {
     const span = this.state.at.row && this.call?.spans[this.span];
     if (!span) return undefined;
     const { made, served } = span;
-    const fields = [["client", this.party(span, "client")], ["its thread", made.thread], ["call time", text.time(made.begin_ns)], ["return time", made.ns === null ? "did not end" : text.time(made.begin_ns + made.ns)], ["total time", made.ns === null ? "did not end" : text.time(made.ns)], ["server", this.party(span, "server")], ["its thread", served?.thread ?? "not known"], ["served in", text.time(served?.ns)], ["outcome", span.outcome], ["matched", span.matched]];
+    const fields = [["client", this.party(span, "client")], ["its thread", made?.thread ?? "not known"], ["call time", text.time(made?.begin_ns)], ["return time", made?.ns === null ? "did not end" : text.time(made && made.begin_ns + made.ns)], ["total time", tookText(made)], ["server", this.party(span, "server")], ["its thread", served?.thread ?? "not known"], ["served in", text.time(served?.ns)], ["outcome", span.outcome], ["matched", span.matched]];
     return { title: span.label, fields };
   }
 
@@ -214,6 +215,11 @@ class RemoteView {
   command(files) {
     return `instrument merge --report ${this.shown} ${files}`;
   }
+}
+
+/** How long a call took at one end, of which nothing may be known. */
+function tookText(end) {
+  return end?.ns === null ? "did not end" : text.time(end?.ns);
 }
 
 /** Processes as boxes, those that call others left of these; arrows with calls and the client's time. */

@@ -69,7 +69,7 @@ class TimelineView extends LanesView {
     const places = new Map(this.list.map((row, at) => [JSON.stringify([row.process, row.thread]), at]));
     const place = (process, thread) => places.get(JSON.stringify([process, thread]));
     const arrow = (row) => (span) => {
-      const [from, to] = [place(span.client, span.made.thread), span.served ? place(span.server, span.served.thread) : undefined];
+      const [from, to] = [span.made ? place(span.client, span.made.thread) : undefined, span.served ? place(span.server, span.served.thread) : undefined];
       if (from === undefined || to === undefined) return [];
       const moment = (end) => Math.max(0, root.start_ns + row.at_ns + end.begin_ns);
       return [{ from, at: moment(span.made), to, until: moment(span.served), isKnown: true, kind: "remote" }];

@@ -1,7 +1,8 @@
 //! Requests by HTTP in the tree over several processes: by their routes, and from outside.
 
 use crate::common::trees::{default, lines, link, made, merged, record, served, written};
-use instrument_analysis::merge::{Nesting, Party, View, match_calls};
+use instrument_analysis::merge::waterfalls::{Bounds, Query};
+use instrument_analysis::merge::{Nesting, Offsets, Party, Peer, View, match_calls};
 use instrument_testing::Script;
 use instrument_trace::{Http, LinkKind, ObjId, Profile, RemoteCall, TraceParent};
 
@@ -105,4 +106,26 @@ fn a_request_that_was_matched_is_called_as_its_server_does() {
     let names = [0, 1, 2].map(|row| nesting.name_of_made(row).1);
     assert_eq!(names, ["GET /items/{id}", "GET /items/{id}", "GET /items/pen"]);
     assert_eq!(nesting.signature_of_served(1), "GET /items/{id}");
+    // What came from outside is an outermost call, and so is what the process asks for by itself.
+    let offsets = Offsets::new(&parties, &matching, 0).unwrap();
+    let query = Query {
+        parties: &parties,
+        matching: &matching,
+        nesting: &nesting,
+        offsets: &offsets,
+        internals: false,
+    };
+    let (all, outermost) = query.waterfalls(Bounds { outermost: 2, within: 10 }).unwrap();
+    let told: Vec<Vec<_>> = all
+        .iter()
+        .map(|of| {
+            of.spans.iter().map(|span| (span.parent, span.method.as_str(), span.made.is_some())).collect()
+        })
+        .collect();
+    let item = (Some(0), "GET /items/{id}", true);
+    let from_outside = vec![(None, "GET /orders/{id}", false), item, item];
+    assert_eq!((told, outermost), (vec![from_outside, vec![(None, "GET /items/pen", true)]], 2));
+    let first = &all[0].spans[0];
+    assert_eq!((first.client, first.server), (Peer::Unknown, Peer::Party(0)));
+    assert_eq!(first.served.as_ref().and_then(|end| end.ns), Some(160));
 }

@@ -34,16 +34,18 @@ fn calls_are_added_up_by_service_and_shown_one_by_one() {
         assert_eq!((all.len(), outermost), (2, 3));
         for waterfall in &all {
             let [first, second] = &waterfall.spans[..] else { panic!("{waterfall:?}") };
-            assert_eq!((first.parent, first.depth, first.client, first.server), (None, 0, 0, Peer::Party(1)));
-            assert_eq!((second.parent, second.depth, second.client), (Some(0), 1, 1));
-            assert_eq!((first.made.begin, first.made.ns, first.between()), (0, Some(8000), Some(1900)));
+            let ends = (first.client, first.server);
+            assert_eq!((first.parent, first.depth, ends), (None, 0, (Peer::Party(0), Peer::Party(1))));
+            assert_eq!((second.parent, second.depth, second.client), (Some(0), 1, Peer::Party(1)));
+            let (made, within) = (first.made.as_ref().unwrap(), second.made.as_ref().unwrap());
+            assert_eq!((made.begin, made.ns, first.between()), (0, Some(8000), Some(1900)));
             let served = second.served.as_ref().unwrap();
-            assert_eq!((second.made.ns, served.ns, second.between()), (Some(4100), Some(2100), Some(2000)));
-            assert_eq!((first.made.thread.as_str(), served.thread.as_str()), ("main", "rmi"));
+            assert_eq!((within.ns, served.ns, second.between()), (Some(4100), Some(2100), Some(2000)));
+            assert_eq!((made.thread.as_str(), served.thread.as_str()), ("main", "rmi"));
             assert_eq!((second.outcome, second.fate.word()), ("returned", "by return"));
             // As far as the clocks are known.
             let off = offsets.all[1].uncertainty.unwrap() as i64;
-            assert!((second.made.begin - 2000).abs() <= off, "{} +-{off}", second.made.begin);
+            assert!((within.begin - 2000).abs() <= off, "{} +-{off}", within.begin);
             assert_eq!(waterfall.left_out, 0);
         }
         // Where there is no room for what was called within.
@@ -68,7 +70,7 @@ fn the_slowest_call_of_each_method_is_shown() {
         let Remote { parties, matching, nesting, offsets, .. } = *remote;
         let query = Query { parties, matching, nesting, offsets, internals: false };
         let (all, outermost) = query.waterfalls(Bounds { outermost: 2, within: 5 }).unwrap();
-        let ns: Vec<_> = all.iter().map(|of| of.spans[0].made.ns.unwrap()).collect();
+        let ns: Vec<_> = all.iter().map(|of| of.spans[0].made.as_ref().unwrap().ns.unwrap()).collect();
         assert_eq!((ns, outermost), (vec![500, 400, 10], 5));
         assert_eq!((all[0].spans[0].outcome, all[0].spans[0].served.as_ref()), ("failed", None));
         let found = services(parties, matching, nesting, false).unwrap();
@@ -155,8 +157,9 @@ fn what_was_called_within_stands_in_its_place_as_far_as_there_is_room() {
             let query = Query { parties, matching, nesting, offsets, internals: false };
             let (all, outermost) = query.waterfalls(Bounds { outermost: 1, within }).unwrap();
             let [of] = &all[..] else { panic!("{all:?}") };
-            assert_eq!((outermost, of.at, of.spans[0].made.begin), (1, 5000, 0));
-            let span = |span: &Span| (span.parent, span.depth, span.made.ns.unwrap());
+            let made = |span: &Span| span.made.clone().unwrap();
+            assert_eq!((outermost, of.at, made(&of.spans[0]).begin), (1, 5000, 0));
+            let span = |span: &Span| (span.parent, span.depth, made(span).ns.unwrap());
             (of.spans.iter().map(span).collect(), of.left_out)
         })
     };

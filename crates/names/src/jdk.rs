@@ -83,8 +83,9 @@ pub fn has(class: &[u8]) -> bool {
         || below("com/sun/", &COM_SUN)
 }
 
-/// Classes that the JDK makes while the program runs: proxies (`$Proxy7`), accessors, lambdas. They are named after nothing that
-/// anybody wrote, and there may be any number of them. (Hidden classes do not come to the hook; the same rule says which of them are worth a word.)
+/// Classes that are made while the program runs: by the JDK proxies (`$Proxy7`), accessors and lambdas, by CGLIB, which Spring has,
+/// proxies of classes (`Shop$$SpringCGLIB$$0`). They are named after nothing that anybody wrote, and there may be any number of them.
+/// (Hidden classes do not come to the hook; the same rule says which of them are worth a word.)
 pub fn is_generated(class: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 5] =
         [b"jdk/internal/reflect/", b"sun/reflect/", b"java/lang/invoke/", b"com/sun/proxy/", b"jdk/proxy"];
@@ -94,6 +95,7 @@ pub fn is_generated(class: &[u8]) -> bool {
         || proxy.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
         || class.windows(9).any(|part| part == b"$$Lambda$" || part == b"$$Lambda/")
         || class.ends_with(b"$$Lambda")
+        || class.windows(7).any(|part| part == b"CGLIB$$")
         || class.ends_with(b"$$TypeSwitch")
 }
 
@@ -141,6 +143,8 @@ mod tests {
             "com/acme/Foo$$Lambda$14/0x0000000800c03000",
             "com/acme/Foo$$Lambda/0x0000000800c03000",
             "java/lang/invoke/LambdaForm$MH",
+            "com/acme/Shop$$SpringCGLIB$$0",
+            "com/acme/Shop$$EnhancerBySpringCGLIB$$3f2a91c",
         ] {
             assert!(is_generated(class.as_bytes()), "{class}");
         }

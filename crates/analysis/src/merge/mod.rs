@@ -42,12 +42,12 @@ use paths::Paths;
 
 pub use calls::{Fate, How, Matching, Peer, Reason, Rows};
 pub use matching::match_calls;
-pub use nesting::Nesting;
+pub use nesting::{Nesting, Root};
 pub use numbers::Numbers;
 pub use offsets::Offsets;
 pub use paths::Stages;
 pub use processes::{Calls, Processes};
-pub use tree::Merged;
+pub use tree::{Merged, is_between};
 pub use view::View;
 
 /// The times of the calls between processes, by client and server.

@@ -33,6 +33,15 @@ pub struct Nesting<'a> {
     last: Vec<u64>,
 }
 
+/// An outermost call, by the side that is known of it, and its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Root {
+    /// A call made.
+    Made(u32),
+    /// A request that came from outside.
+    Served(u32),
+}
+
 /// A call that is being looked at.
 const OPEN: u32 = NONE - 1;
 
@@ -89,6 +98,20 @@ impl<'a> Nesting<'a> {
     /// The outermost call made that a call is part of, over all processes: itself, if it was made within none.
     pub fn outermost(&self, made: u32) -> u32 {
         self.outermost[made as usize]
+    }
+
+    /// The outermost call that a call made is part of, on whichever side it is known: a request by HTTP from outside is known where it was
+    /// served.
+    pub fn root(&self, made: u32) -> Root {
+        let outermost = self.outermost(made);
+        let served = self.within(outermost).filter(|&served| self.is_from_outside(served));
+        served.map_or(Root::Made(outermost), Root::Served)
+    }
+
+    /// Whether a served call is a request by HTTP that nobody is known to have made.
+    pub fn is_from_outside(&self, served: u32) -> bool {
+        let is_route = self.labels[self.served[served as usize] as usize].is_route;
+        is_route && self.matching.served.partner(served).is_none()
     }
 
     /// Up to when calls of a party that did not end went on, as far as it is known.

@@ -43,6 +43,13 @@ pub struct Service {
     pub is_http: bool,
 }
 
+impl Service {
+    /// How it is called.
+    pub fn kind(&self) -> &'static str {
+        if self.is_http { "http" } else { "rmi" }
+    }
+}
+
 /// All calls.
 #[derive(Debug, Clone, Default)]
 pub struct Services {

@@ -29,6 +29,16 @@ const INTERNAL: &str = "(rmi: dgc, registry)";
 /// Where calls stay whose client is not known.
 const REMAINING: &str = "(remote calls)";
 
+/// In front of the name of a remote method, where it was called.
+const REMOTE: &str = "remote ";
+/// The same of a request that came from outside, where it was served.
+const SERVED: &str = "served ";
+
+/// Whether a method of a merged tree is a call between processes.
+pub fn is_between(name: &str) -> bool {
+    name.starts_with(REMOTE) || name.starts_with(SERVED)
+}
+
 /// A merged tree.
 #[derive(Debug)]
 pub struct Merged {
@@ -205,7 +215,7 @@ impl Emitter<'_> {
             } else if self.left[frame as usize].figures.0 < 1.0 {
                 let below = match self.paths.served[frame as usize].route {
                     Route::One(name) => {
-                        let name = format!("served {}", self.paths.methods[name as usize]);
+                        let name = format!("{SERVED}{}", self.paths.methods[name as usize]);
                         self.child(own, Kind::Method, &name)
                     }
                     Route::None if self.view.is_of_client() => continue,
@@ -327,7 +337,7 @@ impl Emitter<'_> {
         let at = if is_folded {
             self.child(site, Kind::Link, INTERNAL)
         } else {
-            let name = format!("remote {}", self.paths.methods[path.way.method as usize]);
+            let name = format!("{REMOTE}{}", self.paths.methods[path.way.method as usize]);
             self.child(site, Kind::Method, &name)
         };
         self.tree.meet(at, path.calls);

@@ -1,7 +1,8 @@
 //! Single outermost remote calls, each with the calls that were made within it over all processes: when each began, on the clock of the
-//! root, and how long it took at either end, on the clock of the process that measured it.
+//! root, and how long it took at either end, on the clock of the process that measured it. A request by HTTP from outside is an outermost
+//! call, too, of which the server's end is known alone.
 //!
-//! 1. read the calls made, and choose among the outermost ones: the slowest of all, and the slowest of each method;
+//! 1. read the calls, and choose among the outermost ones: the slowest of all, and the slowest of each method;
 //! 2. read both sides of what is part of one of these; of each so many as there is room for;
 //! 3. order them: below each call what was made within it, the earliest first.
 
@@ -12,7 +13,7 @@ use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source, ThreadKind};
 
 use super::Party;
 use super::calls::{Fate, Matching, Peer, full_name, is_internal, outcome};
-use super::nesting::Nesting;
+use super::nesting::{Nesting, Root};
 use super::offsets::Offsets;
 use crate::hash::HashMap;
 use crate::load::thread_rows;
@@ -44,14 +45,14 @@ pub struct Span {
     pub parent: Option<usize>,
     /// How many calls it was made within.
     pub depth: usize,
-    /// The party that made it.
-    pub client: usize,
+    /// Who made it.
+    pub client: Peer,
     /// Who served it.
     pub server: Peer,
     /// The class of the remote object and the method with its descriptor.
     pub method: String,
-    /// As the client measured it.
-    pub made: End,
+    /// As the client measured it; none: it came from outside.
+    pub made: Option<End>,
     /// As the server did, if that is known.
     pub served: Option<End>,
     /// Whether both sides are known, and how.
@@ -61,10 +62,15 @@ pub struct Span {
 }
 
 impl Span {
+    /// When it began, as far as is known.
+    pub fn begin(&self) -> Option<&End> {
+        self.made.as_ref().or(self.served.as_ref())
+    }
+
     /// What of the client's ns was not the server's: the network, and what both machines did besides. None: both are not known.
     pub fn between(&self) -> Option<i64> {
         let server = self.served.as_ref()?.ns?;
-        self.made.ns.map(|client| clamped(i128::from(client) - i128::from(server)))
+        self.made.as_ref()?.ns.map(|client| clamped(i128::from(client) - i128::from(server)))
     }
 }
 
@@ -100,20 +106,20 @@ impl<S: Source> Query<'_, S> {
     /// When a source fails.
     pub fn waterfalls(&self, bounds: Bounds) -> Result<(Vec<Waterfall>, u64), Error> {
         let (chosen, all) = self.choose(bounds)?;
-        let places: HashMap<u32, usize> = chosen.iter().enumerate().map(|(at, &row)| (row, at)).collect();
-        let mut parts: Vec<Parts> = chosen.iter().map(|&row| Parts::new(row)).collect();
+        let places: HashMap<Root, usize> = chosen.iter().enumerate().map(|(at, &root)| (root, at)).collect();
+        let mut parts: Vec<Parts> = chosen.iter().map(|&root| Parts::new(root)).collect();
         for (number, party) in self.parties.iter().enumerate() {
             let threads = threads(party);
             party.visit(self.matching.rows(number), |row, call| {
                 if call.kind != RemoteCallKind::Made || (is_internal(call) && !self.internals) {
                     return;
                 }
-                let outermost = self.nesting.outermost(row);
-                let Some(parts) = places.get(&outermost).map(|&at| &mut parts[at]) else { return };
-                if row == outermost || parts.others() + 1 < bounds.within {
+                let root = self.nesting.root(row);
+                let Some(parts) = places.get(&root).map(|&at| &mut parts[at]) else { return };
+                if root == Root::Made(row) || parts.others() + 1 < bounds.within {
                     let end = self.end(number, call, &threads);
                     let method = full_name(self.nesting.signature_of(self.nesting.labels_of_made(row)), call);
-                    parts.made.insert(row, Made { end, method, outcome: outcome(call), client: number });
+                    parts.made.insert(row, Known { end, method, outcome: outcome(call), party: number });
                 } else {
                     parts.left_out += 1;
                 }
@@ -125,9 +131,18 @@ impl<S: Source> Query<'_, S> {
                 if call.kind != RemoteCallKind::Served {
                     return;
                 }
-                let Some(made) = self.matching.served.partner(row) else { return };
-                let outermost = self.nesting.outermost(made);
-                let Some(parts) = places.get(&outermost).map(|&at| &mut parts[at]) else { return };
+                let Some(made) = self.matching.served.partner(row) else {
+                    if let Some(&at) = places.get(&Root::Served(row)) {
+                        let end = self.end(number, call, &threads);
+                        let labels = self.nesting.labels_of_served(row);
+                        let method = full_name(self.nesting.signature_of(labels), call);
+                        parts[at].first = Some(Known { end, method, outcome: outcome(call), party: number });
+                    }
+                    return;
+                };
+                let Some(parts) = places.get(&self.nesting.root(made)).map(|&at| &mut parts[at]) else {
+                    return;
+                };
                 if parts.made.contains_key(&made) {
                     parts.served.insert(made, self.end(number, call, &threads));
                 }
@@ -136,22 +151,31 @@ impl<S: Source> Query<'_, S> {
         Ok((parts.into_iter().filter_map(|parts| self.ordered(parts)).collect(), all))
     }
 
-    /// Rows of outermost calls, the slowest first, and how many there are in all.
-    fn choose(&self, bounds: Bounds) -> Result<(Vec<u32>, u64), Error> {
+    /// Outermost calls, the slowest first, and how many there are in all.
+    fn choose(&self, bounds: Bounds) -> Result<(Vec<Root>, u64), Error> {
         let mut slowest = BinaryHeap::new();
-        let mut by_method: BTreeMap<(u32, Option<u32>), (u64, Reverse<u32>)> = BTreeMap::new();
+        let mut by_method: BTreeMap<(u32, Option<u32>), (u64, Reverse<Root>)> = BTreeMap::new();
         let mut all = 0;
         for (number, party) in self.parties.iter().enumerate() {
             let last = self.nesting.last_moment(number);
             party.visit(self.matching.rows(number), |row, call| {
-                let is_wanted = call.kind == RemoteCallKind::Made && (!is_internal(call) || self.internals);
-                if !is_wanted || self.nesting.outermost(row) != row {
+                let (root, labels) = match call.kind {
+                    RemoteCallKind::Made if !is_internal(call) || self.internals => {
+                        (self.nesting.root(row), self.nesting.labels_of_made(row))
+                    }
+                    RemoteCallKind::Served if self.nesting.is_from_outside(row) => {
+                        (Root::Served(row), self.nesting.labels_of_served(row))
+                    }
+                    _ => return,
+                };
+                let is_made = call.kind == RemoteCallKind::Made;
+                if is_made && root != Root::Made(row) {
                     return;
                 }
                 all += 1;
                 let end = if call.end == 0 { last } else { call.end };
-                let rank = (end.saturating_sub(call.begin), Reverse(row));
-                let of_method = by_method.entry(self.nesting.labels_of_made(row)).or_insert(rank);
+                let rank = (end.saturating_sub(call.begin), Reverse(root));
+                let of_method = by_method.entry(labels).or_insert(rank);
                 *of_method = rank.max(*of_method);
                 slowest.push(Reverse(rank));
                 if slowest.len() > bounds.outermost {
@@ -165,7 +189,7 @@ impl<S: Source> Query<'_, S> {
         let mut chosen: Vec<_> = slowest.into_iter().map(|Reverse(rank)| rank).chain(of_methods).collect();
         chosen.sort_unstable_by_key(|&rank| Reverse(rank));
         chosen.dedup();
-        Ok((chosen.into_iter().map(|(_, Reverse(row))| row).collect(), all))
+        Ok((chosen.into_iter().map(|(_, Reverse(root))| root).collect(), all))
     }
 
     fn end(&self, party: usize, call: &RemoteCall, threads: &HashMap<(u32, u32), String>) -> Moment {
@@ -189,31 +213,49 @@ impl<S: Source> Query<'_, S> {
     }
 
     fn ordered(&self, mut parts: Parts) -> Option<Waterfall> {
-        let first = parts.made.get(&parts.outermost)?.end.begin;
+        let known = match parts.root {
+            Root::Made(row) => parts.made.get(&row)?,
+            Root::Served(_) => parts.first.as_ref()?,
+        };
+        let first = known.end.begin;
         let root = i128::from(self.parties[self.offsets.root].profile.start_clock);
-        let mut below: BTreeMap<u32, Vec<(i128, u32)>> = BTreeMap::new();
-        for (&row, made) in parts.made.iter().filter(|(row, _)| **row != parts.outermost) {
-            let above = self.above(&parts, row).unwrap_or(parts.outermost);
+        let mut below: BTreeMap<Root, Vec<(i128, u32)>> = BTreeMap::new();
+        for (&row, made) in parts.made.iter().filter(|(row, _)| Root::Made(**row) != parts.root) {
+            let above = self.above(&parts, row).map_or(parts.root, Root::Made);
             below.entry(above).or_default().push((made.end.begin, row));
         }
-        let mut stack = vec![(parts.outermost, None, 0)];
+        let mut stack = vec![(parts.root, None, 0)];
         let mut spans: Vec<Span> = Vec::new();
-        while let Some((row, parent, depth)) = stack.pop() {
-            let Some(Made { end, method, outcome, client }) = parts.made.remove(&row) else { continue };
+        while let Some((at, parent, depth)) = stack.pop() {
+            let Some(span) = self.span(&mut parts, at, first) else { continue };
             let place = spans.len();
-            let server = match self.matching.made.partner(row) {
-                Some(served) => Peer::Party(self.matching.served.party(served)),
-                None => self.matching.made.peer(row),
-            };
-            let made = end.since(first);
-            let served = parts.served.remove(&row).map(|end| end.since(first));
-            let fate = self.matching.made.fate(row);
-            spans.push(Span { parent, depth, client, server, method, made, served, fate, outcome });
-            let mut children = below.remove(&row).unwrap_or_default();
+            spans.push(Span { parent, depth, ..span });
+            let mut children = below.remove(&at).unwrap_or_default();
             children.sort_unstable();
-            stack.extend(children.into_iter().rev().map(|(_, row)| (row, Some(place), depth + 1)));
+            stack
+                .extend(children.into_iter().rev().map(|(_, row)| (Root::Made(row), Some(place), depth + 1)));
         }
         Some(Waterfall { at: clamped(first - root), spans, left_out: parts.left_out })
+    }
+
+    /// A call, as if it were made within none.
+    fn span(&self, parts: &mut Parts, at: Root, first: i128) -> Option<Span> {
+        let (rows, row, known) = match at {
+            Root::Made(row) => (&self.matching.made, row, parts.made.remove(&row)?),
+            Root::Served(row) => (&self.matching.served, row, parts.first.take()?),
+        };
+        let Known { end, method, outcome, party } = known;
+        let end = Some(end.since(first));
+        let (client, server, made, served) = match at {
+            Root::Served(_) => (rows.peer(row), Peer::Party(party), None, end),
+            Root::Made(_) => {
+                let partner = rows.partner(row).map(|served| Peer::Party(self.matching.served.party(served)));
+                let served = parts.served.remove(&row).map(|end| end.since(first));
+                (Peer::Party(party), partner.unwrap_or_else(|| rows.peer(row)), end, served)
+            }
+        };
+        let fate = rows.fate(row);
+        Some(Span { parent: None, depth: 0, client, server, method, made, served, fate, outcome })
     }
 }
 
@@ -230,29 +272,33 @@ impl Moment {
     }
 }
 
-struct Made {
+/// What one end says of a call.
+struct Known {
     end: Moment,
     method: String,
     outcome: &'static str,
-    client: usize,
+    party: usize,
 }
 
 /// What an outermost call is made of, by rows of calls made.
 struct Parts {
-    outermost: u32,
-    made: HashMap<u32, Made>,
+    root: Root,
+    /// Of a request from outside.
+    first: Option<Known>,
+    made: HashMap<u32, Known>,
     served: HashMap<u32, Moment>,
     left_out: u64,
 }
 
 impl Parts {
-    fn new(outermost: u32) -> Parts {
-        Parts { outermost, made: HashMap::default(), served: HashMap::default(), left_out: 0 }
+    fn new(root: Root) -> Parts {
+        Parts { root, first: None, made: HashMap::default(), served: HashMap::default(), left_out: 0 }
     }
 
     /// Calls within it.
     fn others(&self) -> usize {
-        self.made.len() - usize::from(self.made.contains_key(&self.outermost))
+        let is_there = matches!(self.root, Root::Made(row) if self.made.contains_key(&row));
+        self.made.len() - usize::from(is_there)
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::aligned::Aligned;
 use super::{Error, Format, field};
 
+use crate::merge::numbers::Matched;
 use crate::merge::{AllStages, Numbers, Offsets, Peer, Reason};
 use crate::text::quantity;
 
@@ -106,12 +107,18 @@ fn text(
         served - sum
     )?;
     if !numbers.matched.is_empty() {
-        let headers = ["matched", "by return", "by place", "by ports", "by header"].map(str::to_owned);
-        let mut table = Aligned::new(headers.into(), "client -> server");
+        let ways = |calls: &Matched| [calls.by_return, calls.by_place, calls.by_ports, calls.by_header];
+        let headers = ["by return", "by place", "by ports", "by header"];
+        // Those ways by which some call was matched.
+        let used: Vec<usize> = (0..headers.len())
+            .filter(|&at| numbers.matched.values().any(|calls| ways(calls)[at] > 0))
+            .collect();
+        let headers = ["matched"].into_iter().chain(used.iter().map(|&at| headers[at]));
+        let mut table = Aligned::new(headers.map(str::to_owned).collect(), "client -> server");
         for (&(client, server), calls) in &numbers.matched {
-            let cells = [calls.all(), calls.by_return, calls.by_place, calls.by_ports, calls.by_header];
+            let cells = [calls.all()].into_iter().chain(used.iter().map(|&at| ways(calls)[at]));
             let name = format!("{} -> {}", names[client], names[server]);
-            table.row(cells.map(|count| count.to_string()).into(), &name);
+            table.row(cells.map(|count| count.to_string()).collect(), &name);
         }
         table.print(out, None)?;
     }
@@ -133,12 +140,18 @@ fn text(
             )?;
         }
     }
-    if numbers.unmatched.keys().any(|&(_, _, reason, _)| reason == Reason::NoKey) {
-        writeln!(
-            out,
-            "{}: these requests have no traceparent header where they were recorded; --propagate at the client gives them one",
-            Reason::NoKey.word()
-        )?;
+    let no_key = |made: bool| numbers.unmatched.keys().any(|key| key.2 == Reason::NoKey && key.1 == made);
+    let why = match (no_key(true), no_key(false)) {
+        (true, _) => {
+            "these requests have no traceparent header where they were recorded; --propagate at the client gives them one"
+        }
+        (_, true) => {
+            "these requests came without a traceparent header: from outside, or from a client that was recorded without --propagate"
+        }
+        _ => "",
+    };
+    if !why.is_empty() {
+        writeln!(out, "{}: {why}", Reason::NoKey.word())?;
     }
     stage_table(out, names, stages)?;
     clocks(out, names, offsets)?;

@@ -41,7 +41,7 @@ pub fn write_services(out: &mut dyn Write, calls: &RemoteCalls, options: &Option
     match options.format {
         Format::Json => Ok(writeln!(out, "{:#}", services(calls, top))?),
         Format::Csv => {
-            let figures = "made,served,matched,failed,client_ns,client_max_ns,server_ns,server_max_ns";
+            let figures = "made,served,matched,failed,client_ns,client_max_ns,server_ns,server_max_ns,kind";
             writeln!(out, "client,server,method,{figures}")?;
             for (service, of) in calls.services.all.iter().take(top) {
                 let [client, server] = [service.client, service.server].map(|peer| field(calls.name(peer)));
@@ -51,8 +51,9 @@ pub fn write_services(out: &mut dyn Write, calls: &RemoteCalls, options: &Option
                     [of.client_ns, of.client_max, of.server_ns, of.server_max].map(|ns| ns.to_string());
                 writeln!(
                     out,
-                    "{client},{server},{method},{made},{served},{matched},{failed},{}",
-                    times.join(",")
+                    "{client},{server},{method},{made},{served},{matched},{failed},{},{}",
+                    times.join(","),
+                    service.kind()
                 )?;
             }
             Ok(())
@@ -61,16 +62,17 @@ pub fn write_services(out: &mut dyn Write, calls: &RemoteCalls, options: &Option
             if calls.services.all.is_empty() {
                 return Ok(writeln!(out, "no remote calls")?);
             }
-            let mut table = table("client -> server");
+            let mut table = table(&[], "client -> server");
             for (&(client, server), of) in &calls.services.links {
                 table.row(cells(of), &calls.arrow(client, server));
             }
             table.print_as(out, options)?;
             writeln!(out)?;
-            let mut table = self::table("method (client -> server)");
+            let mut table = self::table(&["kind"], "method (client -> server)");
             for (service, of) in calls.services.all.iter().take(top) {
                 let arrow = calls.arrow(service.client, service.server);
-                table.exact(cells(of), &format!("{} ({arrow})", shown(&service.method)));
+                let cells = [cells(of), vec![service.kind().to_owned()]].concat();
+                table.exact(cells, &format!("{} ({arrow})", shown(&service.method)));
             }
             table.print_as(out, options)?;
             let left = calls.services.all.len().saturating_sub(top);
@@ -96,19 +98,17 @@ pub fn write_calls(out: &mut dyn Write, calls: &RemoteCalls, options: &Options<'
             )?;
             for (number, of) in calls.waterfalls.iter().enumerate() {
                 for span in &of.spans {
-                    let [client, server] =
-                        [Peer::Party(span.client), span.server].map(|peer| field(calls.name(peer)));
-                    let [method, thread] = [&span.method, &span.made.thread].map(|text| field(text));
+                    let [client, server] = [span.client, span.server].map(|peer| field(calls.name(peer)));
+                    let method = field(&span.method);
                     let ns = |end: &End| end.ns.map_or_else(String::new, |ns| ns.to_string());
-                    let served = span.served.as_ref().map_or_else(
-                        || ",,".to_owned(),
-                        |end| format!("{},{},{}", field(&end.thread), end.begin, ns(end)),
-                    );
+                    let [made, served] = [&span.made, &span.served].map(|end| {
+                        let columns = |end: &End| format!("{},{},{}", field(&end.thread), end.begin, ns(end));
+                        end.as_ref().map_or_else(|| ",,".to_owned(), columns)
+                    });
                     let (depth, outcome, matched) = (span.depth, span.outcome, span.fate.word());
-                    let (begin, ns) = (span.made.begin, ns(&span.made));
                     writeln!(
                         out,
-                        "{number},{depth},{client},{server},{method},{outcome},{matched},{thread},{begin},{ns},{served}"
+                        "{number},{depth},{client},{server},{method},{outcome},{matched},{made},{served}"
                     )?;
                 }
             }
@@ -134,21 +134,19 @@ fn text(
 ) -> Result<(), Error> {
     let time = |ns: i64| quantity(ns as f64, "ns");
     let ns = |end: &End| end.ns.map_or_else(|| "open".to_owned(), |ns| quantity(ns as f64, "ns"));
-    let thread = of.spans.first().map_or("", |span| span.made.thread.as_str());
+    let first = of.spans.first().and_then(Span::begin);
+    let thread = first.map_or("", |end| end.thread.as_str());
     writeln!(out, "\nat {} after the start, thread {}", time(of.at), printable(thread))?;
     let headers = ["begin", "client", "begin", "server", "outcome"].map(str::to_owned);
     let mut table = Aligned::new(headers.to_vec(), "call (client -> server)").with_text(1);
     for span in &of.spans {
         let none = || "-".to_owned();
-        let served = span.served.as_ref();
-        let cells = vec![
-            time(span.made.begin),
-            ns(&span.made),
-            served.map_or_else(none, |end| time(end.begin)),
-            served.map_or_else(none, ns),
-            span.outcome.to_owned(),
-        ];
-        let arrow = calls.arrow(Peer::Party(span.client), span.server);
+        let ends = [&span.made, &span.served].into_iter().flat_map(|end| {
+            let end = end.as_ref();
+            [end.map_or_else(none, |end| time(end.begin)), end.map_or_else(none, ns)]
+        });
+        let cells = ends.chain([span.outcome.to_owned()]).collect();
+        let arrow = calls.arrow(span.client, span.server);
         let indent = "| ".repeat(span.depth);
         table.exact(cells, &format!("{indent}{} ({arrow})", shown(&span.method)));
     }
@@ -169,7 +167,7 @@ pub fn services(calls: &RemoteCalls, top: usize) -> Value {
     let rows = calls.services.all.iter().take(top).map(|(service, of)| {
         let mut row = figures(of);
         calls.parties(&mut row, service.client, service.server);
-        row["kind"] = json!(if service.is_http { "http" } else { "rmi" });
+        row["kind"] = json!(service.kind());
         row["method"] = json!(service.method);
         row["label"] = json!(shown(&service.method));
         row
@@ -192,13 +190,13 @@ pub fn waterfalls(calls: &RemoteCalls) -> Value {
             "depth": span.depth,
             "method": span.method,
             "label": shown(&span.method),
-            "made": end(&span.made),
+            "made": span.made.as_ref().map(end),
             "served": span.served.as_ref().map(end),
             "between_ns": span.between(),
             "outcome": span.outcome,
             "matched": span.fate.word(),
         });
-        calls.parties(&mut row, Peer::Party(span.client), span.server);
+        calls.parties(&mut row, span.client, span.server);
         row
     };
     let rows = calls.waterfalls.iter().map(|of| {
@@ -229,9 +227,11 @@ fn mean(ns: u64, calls: u64) -> Option<u64> {
     (calls > 0).then(|| (ns as f64 / calls as f64).round() as u64)
 }
 
-fn table(name: &str) -> Aligned {
-    let headers = ["made", "failed", "client", "mean", "max", "served", "server", "mean", "max"];
-    Aligned::new(headers.map(str::to_owned).to_vec(), name)
+/// With columns of text behind the figures.
+fn table(text: &[&str], name: &str) -> Aligned {
+    let figures = ["made", "failed", "client", "mean", "max", "served", "server", "mean", "max"];
+    let headers = figures.iter().chain(text).map(|&header| header.to_owned());
+    Aligned::new(headers.collect(), name).with_text(text.len())
 }
 
 fn cells(of: &Figures) -> Vec<String> {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use instrument_names::printable::printable;
+use instrument_names::signature::value_kind;
 
 use super::{Tree, Visit, Walk};
 use crate::model::{Arcflow, Kind, NodeId};
@@ -129,12 +130,18 @@ impl Tree<'_> {
             let rest = self.cum(last)[r] - self.cum(next)[r];
             let is_link =
                 is_method(last) && is_method(next) && self.model.node(last).n == self.model.node(next).n;
-            if !is_link || rest < 0.0 || rest > least {
+            if !is_link || rest < 0.0 || rest > least || self.stands_alone(next) {
                 return chain;
             }
             chain.push(next);
             last = next;
         }
+    }
+
+    /// Whether a context is a statement, a request, a file, or a call between processes: what a reader looks for has a line of its own.
+    fn stands_alone(&self, id: NodeId) -> bool {
+        let name = self.model.name(self.model.node(id).consumer);
+        value_kind(name).is_some() || crate::merge::is_between(name)
     }
 
     fn label(&self, columns: &Columns, chain: &[NodeId]) -> String {
