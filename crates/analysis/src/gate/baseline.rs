@@ -110,7 +110,6 @@ impl Baseline {
                     .methods
                     .entry(name.clone())
                     .or_insert_with(|| Method { ranges: Ranges::default(), reason: None });
-                self.never.remove(&name);
                 now.ranges[i] = now.ranges[i].with(method.ranges[i]);
                 now.reason = now.reason.take().or_else(|| method.reason.clone());
             }
@@ -310,3 +309,6 @@ fn ordered(contexts: &[Context], keep: impl Fn(usize) -> bool) -> Vec<Context> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -299,8 +299,8 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::samples::run;
     use super::*;
+    use crate::gate::samples::run;
 
     fn read(text: &str) -> Budget {
         parse(&format!("[[budget]]\n{text}")).unwrap().remove(0)
@@ -315,6 +315,7 @@ mod tests {
             ("a.M.main > a.O.list > a.P.price > a.C.prepare", 50, 1),
             ("a.M.main > a.O.list > a.O.list > a.C.prepare", 1, 0),
             ("a.M.main > a.C.prepare", 7, 0),
+            ("(task of a.O.list()V)", 9, 0),
             ("(task of a.O.list()V) > a.T.run > a.C.prepare", 5, 0),
         ]);
         let of = |text: &str| {
@@ -333,6 +334,19 @@ mod tests {
             (50, 1, true)
         );
         assert_eq!(of("method = 'a.C'\nunder = 'a.Nobody#x'\ncalls = '<= 1'"), (0, 0, true));
+        // 59 in 3 calls, which the tasks are none of: those of `list` itself are one place.
+        let per_call = |limit: &str| {
+            read(&format!("method = 'a.C'\nunder = 'a.O#list'\nper = 'call'\ncalls = '{limit}'"))
+        };
+        let spent = per_call("<= 1").spent(&run);
+        assert_eq!(
+            (spent.calls, spent.under.iter().map(|&i| run.path(i).len()).collect::<Vec<_>>()),
+            (3, vec![1, 2])
+        );
+        let runs = [run];
+        assert_eq!(per_call("<= 1_000").exceeded(&runs), []);
+        assert_eq!(per_call("<= 20").exceeded(&runs), []);
+        assert_eq!(per_call("<= 19").exceeded(&runs)[0].allowed.as_deref(), Some("<= 19 a call"));
     }
 
     #[test]
@@ -361,6 +375,11 @@ mod tests {
         assert_eq!(
             (calls.method.as_str(), calls.from),
             ("a.C.prepare()V", vec![("a.P.price()V".into(), 50)])
+        );
+        let runs = [run[0].clone(), run[0].clone()];
+        assert_eq!(
+            read("method = 'a.P#price'\ncalls = '<= 1'").exceeded(&runs)[0].place.as_deref(),
+            Some("a.O.list()V")
         );
         // Of several methods, what each has.
         let made = found("method = '**'\nallocations = '<= 1'");

@@ -158,8 +158,8 @@ impl<'a> Threads<'a> {
     }
 
     fn are_several(&self, method: &str) -> bool {
-        let threads = self.of(method);
-        threads.len() > 1 || threads.iter().any(|thread| *thread != self.first || thread.contains('*'))
+        // Of two, one is not the first.
+        self.of(method).iter().any(|thread| *thread != self.first || thread.contains('*'))
     }
 }
 
@@ -167,3 +167,6 @@ impl<'a> Threads<'a> {
 pub(super) fn moving(method: &Method) -> impl Iterator<Item = Figure> + '_ {
     Figure::ALL.into_iter().filter(|&figure| method.ranges[figure as usize].value().is_none())
 }
+
+#[cfg(test)]
+mod tests;

@@ -291,8 +291,8 @@ fn figures(text: &str) -> Result<(Ranges, &str), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::samples::run;
     use super::*;
+    use crate::gate::samples::run;
 
     fn gate() -> GateFile {
         let runs = [12, 12, 15].map(|n| {

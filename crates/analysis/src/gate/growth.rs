@@ -38,7 +38,7 @@ pub(super) fn of(search: &Search<'_>, cause: usize, place: Option<usize>, figure
     let in_loop = |at: usize| {
         let is_caller = |above: &usize| is_method(run.name(*above)) && !run.name(*above).contains("lambda$");
         let above = run.chain(at).skip(1).find(is_caller);
-        times(at) > above.map_or(1, times)
+        above.is_none_or(|above| times(at) > times(above))
     };
     let growth = |at: usize, each: u64, quadratic: bool, caller: bool| Growth {
         with: run.name(at).to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn of(search: &Search<'_>, cause: usize, place: Option<usize>, figure
     // Calls of the caller's caller: what happens once for each is no loop.
     let rounds = place.map_or(1, times).max(1);
     let beside: Vec<usize> = (1..run.nodes.len())
-        .filter(|&i| run.nodes[i].parent == caller && i != cause && is_method(run.name(i)))
+        .filter(|&i| run.nodes[i].parent == caller && is_method(run.name(i)))
         .filter(|&i| search.is_as_before(i) && times(i) >= LEAST && times(i) > times(caller))
         .collect();
     let fits = |n: u64| now == n || now - before == n;
@@ -77,3 +77,6 @@ pub(super) fn of(search: &Search<'_>, cause: usize, place: Option<usize>, figure
     let above = run.chain(caller).find(|&i| is_method(run.name(i)) && times(i) > LEAST && square(times(i)));
     above.map(|at| growth(at, 0, true, true))
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,8 @@ pub mod outcome;
 pub mod print;
 pub mod reason;
 pub mod run;
+#[cfg(test)]
+mod samples;
 pub mod sarif;
 mod search;
 pub mod unsettled;

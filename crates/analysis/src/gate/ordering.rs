@@ -57,37 +57,4 @@ fn is_comparison(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gate::run::samples::run;
-
-    #[test]
-    fn comparisons_and_what_they_call_have_a_margin() {
-        let run = run(&[
-            ("a.Main.main", 1, 0),
-            ("a.Main.main > a.Key.compareTo(La/Key;)I", 100, 200),
-            ("a.Main.main > a.Key.compareTo(La/Key;)I > a.Key.length", 300, 0),
-            ("a.Main.main > a.Key.compareTo(La/Key;)I > a.Part.equals(Ljava/lang/Object;)Z", 50, 0),
-            ("a.Main.main > a.Set.equals(La/Set;)Z", 100, 0),
-            ("a.Main.main > a.Other.run", 1, 0),
-            ("a.Main.main > a.Other.run > a.Key.compareTo(La/Key;)I", 44, 0),
-        ]);
-        let ordering = Ordering::of(&run);
-        let margins = ordering.margins(|_| true);
-        let calls: Vec<_> = margins.iter().map(|(name, margin)| (*name, margin[0])).collect();
-        // The root of 100 + 44; what the 10 comparisons call that may come more.
-        let expected = [
-            ("a.Key.compareTo(La/Key;)I", 12),
-            ("a.Key.length()V", 30),
-            ("a.Part.equals(Ljava/lang/Object;)Z", 5),
-        ];
-        assert_eq!(calls, expected);
-        assert_eq!(margins["a.Key.compareTo(La/Key;)I"][Figure::Allocations as usize], 20);
-        let inside = |i: usize| run.path(i).iter().any(|name| name == "a.Other.run()V");
-        let margins = ordering.margins(inside);
-        assert_eq!(
-            margins.into_iter().map(|(name, of)| (name, of[0])).collect::<Vec<_>>(),
-            [("a.Key.compareTo(La/Key;)I", 7)]
-        );
-    }
-}
+mod tests;

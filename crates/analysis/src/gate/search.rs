@@ -175,3 +175,6 @@ fn moves(baseline: &Baseline, context: usize) -> bool {
 fn children(run: &Run) -> HashMap<(usize, &str), usize> {
     run.nodes.iter().enumerate().skip(1).map(|(i, node)| ((node.parent, run.name(i)), i)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,6 @@ fn is_settled(context: &Context, caller: &Context, caller_is: bool) -> bool {
 fn below(key: ContextKey, name: &str) -> ContextKey {
     key.exact_child(if is_method(name) { Kind::Method } else { Kind::Link }, name)
 }
+
+#[cfg(test)]
+mod tests;

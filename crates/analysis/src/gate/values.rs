@@ -42,13 +42,13 @@ pub(super) fn judged<'r>(baseline: &Baseline, run: &'r Run) -> BTreeSet<&'r str>
         of_program.entry(kind).or_default()[1] += calls;
         of_callers.entry((kind, caller(node))).or_default()[1] += calls;
     }
+    // Where deeper contexts are not in the baseline, callers had these at least: who has no more than that did not grow.
     let grew = |[before, now]: [u64; 2]| now > before;
-    // Deeper contexts are not in the baseline: what their callers had is not known.
-    let has_all = baseline.levels.is_none();
     let is_judged = |&&(kind, node): &&(&str, usize)| {
-        is_new(run.name(node))
-            && grew(of_program[kind])
-            && (!has_all || grew(of_callers[&(kind, caller(node))]))
+        is_new(run.name(node)) && grew(of_program[kind]) && grew(of_callers[&(kind, caller(node))])
     };
     values.iter().filter(is_judged).map(|&(_, node)| run.name(node)).collect()
 }
+
+#[cfg(test)]
+mod tests;

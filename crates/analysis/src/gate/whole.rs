@@ -80,6 +80,9 @@ pub fn conditions(profile: &Profile) -> Conditions {
 
 #[cfg(test)]
 mod tests {
+    use instrument_testing::{Script, Writer};
+    use instrument_trace::{Change, Pause, SelectionChange, Thread};
+
     use super::*;
 
     #[test]
@@ -103,6 +106,34 @@ mod tests {
             let properties = [("java.version".to_owned(), version.to_owned())].into();
             let copy = instrument_trace::Copy { properties, ..Default::default() };
             assert_eq!(conditions(&Profile { copies: [(1, copy)].into(), ..whole() }).java, java);
+        }
+        // Of a thread.
+        let mut writer = Writer::new();
+        writer.tree("worker", &Script::new(1000).call(7, |s| s.wait(3)));
+        let recorded = Profile::parse(&writer.finish()).unwrap();
+        let thread = |change: &dyn Fn(&mut Thread)| {
+            of(&|p| {
+                p.threads.clone_from(&recorded.threads);
+                change(&mut p.threads[0]);
+            })
+        };
+        assert_eq!(thread(&|t| t.stopped = true), Refusal::Stopped("worker".into()));
+        assert_eq!(thread(&|t| t.in_transition = true), Refusal::Stopped("worker".into()));
+        assert_eq!(thread(&|t| t.dropped = 4), Refusal::Dropped(4));
+        assert_eq!(thread(&|t| t.tree.as_mut().unwrap().nodes[0].entries += 1), Refusal::Unbalanced(1));
+        assert_eq!(of(&|p| p.pauses.push(Pause { start: 1, end: 2 })), Refusal::Part("recording paused"));
+        let excluded = SelectionChange {
+            copy: 1,
+            clock: 5,
+            change: Change::Excluded,
+            ids: vec![7],
+            patterns: Vec::new(),
+        };
+        assert!(matches!(of(&|p| p.selection_changes.push(excluded.clone())), Refusal::Part(_)));
+        for (record, expected) in [("counts", "counts"), ("tree", "tree"), ("trace", "tree")] {
+            let properties = [("record".to_owned(), record.to_owned())].into();
+            let copy = instrument_trace::Copy { properties, ..Default::default() };
+            assert_eq!(conditions(&Profile { copies: [(1, copy)].into(), ..whole() }).record, expected);
         }
         // Of a part the process may go on, but nothing may be missing.
         assert_eq!(lossless(&Profile::default()), Ok(()));
