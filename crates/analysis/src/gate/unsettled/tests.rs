@@ -53,8 +53,11 @@ fn blessing_goes_on_knowing_what_is_unsettled() {
     let learned = [run(&table(10, 4, 0, 5)), run(&table(14, 4, 0, 5))];
     let mut baseline = Baseline::learn(&learned, 1000).unwrap();
     let before = baseline.unsettled.clone();
-    let new = table(12, 4, 2, 7);
-    baseline.bless(Baseline::learn_more(&[run(&new)], 1000, &before).unwrap());
+    let new = table(12, 4, 9, 7);
+    let learned = Baseline::learn_more(&[run(&new)], 1000, &before).unwrap();
+    // The calls that are not judged are among all of them.
+    assert_eq!(learned.stable_calls().1, new.iter().map(|(_, calls, _)| calls).sum::<u64>());
+    baseline.bless(learned);
     assert_eq!(baseline.unsettled, before);
     assert_eq!(baseline.methods["a.In.read()V"].ranges[0], Range::fixed(1000));
     assert!(check(Some(&baseline), &[], &[run(&table(11, 5, 3, 7))]).passes());
