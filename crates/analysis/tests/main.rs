@@ -6,6 +6,7 @@ mod advice;
 mod correction;
 mod export_processes;
 mod export_sizes;
+mod fleet;
 mod fuzz_replay;
 mod heap;
 mod heap_query;
