@@ -10,8 +10,10 @@ use crate::machine::Run;
 use crate::{readers, subject};
 
 /// What is compared of each resource, by the columns of the questions.
-const RESOURCES: [&str; 8] =
-    ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes"];
+const RESOURCES: [&str; 9] =
+    ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes", "sampled"];
+/// An event that tests sample, whose figures are `sampled`.
+const EVENT: &str = "page-faults";
 
 /// The SQL of a question.
 fn sql(question: &str, dataset: &Path, options: &[&str]) -> Result<String> {
@@ -53,7 +55,8 @@ pub fn text(row: &Value, key: &str) -> String {
 fn figures(row: &Value, resources: &Value, calls: &str) -> Vec<(String, Value)> {
     let mut figures = vec![("calls".to_owned(), row[calls].clone())];
     for (at, resource) in resources.as_array().unwrap().iter().enumerate() {
-        let name = resource["name"].as_str().unwrap().replace('-', "_");
+        let name = resource["name"].as_str().unwrap();
+        let name = if name == EVENT { "sampled".to_owned() } else { name.replace('-', "_") };
         if RESOURCES.contains(&name.as_str()) {
             figures.push((name.clone(), row["base"][at].clone()));
             figures.push((format!("{name}_total"), row["cum"][at].clone()));

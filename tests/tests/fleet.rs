@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
-use instrument_analysis::export::parquet::schema::TABLES;
+use instrument_analysis::export::parquet::schema::{TABLES, VERSION};
+use instrument_tests::agent;
 use instrument_tests::fleet::{compiled, export, profiles, rewritten, without_labels};
 use instrument_tests::fleet_reports::{ask, compare, report, text};
+use instrument_tests::jre;
 use instrument_tests::machine::{Run, root};
 use instrument_tests::readers;
 use instrument_tests::rmi::chain;
@@ -146,7 +148,7 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
             of["columns"].as_array().context("columns")?.iter().filter_map(Value::as_str).collect();
         assert_eq!(found[..columns.len()], columns, "{}", table.name);
         assert_eq!(found[columns.len()..], ["service", "build", "day"], "{}", table.name);
-        assert_eq!(of["schema"], json!(["2"]));
+        assert_eq!(of["schema"], json!([VERSION.to_string()]));
     }
     // Six processes, and two of them once more.
     assert_eq!(tables["processes"]["rows"], 8);
@@ -159,6 +161,32 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
             assert_same(&again[question], expected, &format!("{question} without {sums}"));
         }
     }
+    Ok(())
+}
+
+/// The kernel counts page faults on every machine.
+#[test]
+fn events_that_were_sampled_are_added_up_where_they_are_the_same() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let classes = agent::compile(&["Pages.java"], 8, folder.path())?.display().to_string();
+    let option = agent::option("record=samples,sample-event=page-faults:50")?;
+    let outcome = agent::run(&jre::newest()?, &["-Xmx600m", &option, "-cp", &classes, "Pages"])?;
+    let profile = outcome.profile().next().context("a profile")?;
+    let [one, mixed] = ["one", "mixed"].map(|name| folder.path().join(name));
+    export(std::slice::from_ref(&profile), &one, &[])?;
+    compare(std::slice::from_ref(&profile), &one, "page faults")?;
+    export(&[profile, recorded().builds[0][0].clone()], &mixed, &[])?;
+    let answers = ask(&mixed, &[("xprof", &[]), ("xtree", &[])])?;
+    for (question, rows) in &answers {
+        let of = |name: &str| rows.iter().find(|row| text(row, "function").starts_with(name)).cloned();
+        let touch = of("Pages.touch(").context("a row of the one")?;
+        ensure!(touch["event"] == "page-faults" && touch["sampled"].as_u64() > Some(1_000), "{touch}");
+        let other = of("Fleet.main(").context("a row of the other")?;
+        ensure!(other["event"].is_null() && other["sampled_total"].is_null(), "{question}: {other}");
+    }
+    // Both have this one.
+    let main = answers["xprof"].iter().find(|row| text(row, "function") == "main").context("a thread")?;
+    ensure!(main["calls"] == 2 && main["event"].is_null() && main["sampled_total"].is_null(), "{main}");
     Ok(())
 }
 

@@ -12,9 +12,12 @@ use instrument_analysis::context_key::ContextKey;
 use instrument_analysis::export::parquet::labels::{Labels, Sources};
 use instrument_analysis::export::parquet::schema::{METHOD_VALUES, TABLES, Table, VALUES, VERSION};
 use instrument_analysis::export::parquet::{self, Folder};
+use instrument_analysis::fleet::{Chosen, write_profile};
 use instrument_analysis::report::counts;
 use instrument_analysis::session::{Request, Session};
 use instrument_analysis::{Kind, NodeId};
+use instrument_testing::{Script, Writer};
+use instrument_trace::{Profile, ThreadSamples};
 
 /// A row by the names of its columns, without what is null.
 pub(crate) type Row = BTreeMap<String, Field>;
@@ -330,4 +333,58 @@ fn what_is_no_profile_is_refused() {
     let error =
         parquet::write(&["none".into()], &Sources::default(), &mut InFolder(folder.path())).unwrap_err();
     assert!(error.to_string().contains("cannot read none"), "{error}");
+}
+
+/// A profile with 30 samples of an event: m1 met 10, m2 that it calls 20; each stands for 50 of the event.
+fn of_event(folder: &Path, name: &str, event: Option<&str>) -> PathBuf {
+    let program = Script::new(1000).enter(1).samples(10).call(2, |s| s.samples(20)).exit(1);
+    let mut writer = Writer::new();
+    let samples = ThreadSamples { period_ns: 50, cpu_ns: 1500, ..ThreadSamples::default() };
+    writer.samples("main", &program, &[], &samples);
+    if let Some(event) = event {
+        writer.property("samples.event", event);
+    }
+    let path = folder.join(name);
+    fs::write(&path, writer.finish()).unwrap();
+    path
+}
+
+#[test]
+fn events_that_were_sampled_have_columns_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let path = of_event(folder.path(), "a.iprof", Some("page-faults"));
+    written(&[path], &[], &at("one"));
+    let process = &rows(&at("one"), "processes")[0];
+    assert_eq!((text(process, "event"), text(process, "event_unit")), (Some("page-faults"), None));
+    assert!(!process.contains_key("probes_ns"));
+    for table in ["values", "method_values"] {
+        let mut found: Vec<_> = rows(&at("one"), table);
+        found.retain(|row| row.contains_key("method"));
+        assert!(found.iter().all(|row| !["running", "probes", "wall"].iter().any(|c| row.contains_key(*c))));
+        let figures =
+            |row: &Row| ["samples", "sampled", "sampled_total"].map(|column| int(row, column).unwrap());
+        let mut figures: Vec<_> = found.iter().map(figures).collect();
+        figures.sort_unstable();
+        assert_eq!(figures, [[10, 500, 1500], [20, 1000, 1000]], "{table}");
+        assert!(found.iter().all(|row| row.contains_key("sampled_noise_total")), "{table}: {found:?}");
+    }
+    // As one profile: of the same event the sum, of different ones none.
+    let one_profile = |dataset: &Path| {
+        let mut out = io::Cursor::new(Vec::new());
+        let summed = write_profile(dataset, &Chosen::default(), &mut out);
+        summed.map(|_| Profile::parse(&out.into_inner()).unwrap()).map_err(|error| error.to_string())
+    };
+    let profile = one_profile(&at("one")).unwrap();
+    assert_eq!(profile.sampled_event(), Some("page-faults"));
+    assert_eq!(profile.threads[0].samples.unwrap().cpu_ns, 1500);
+    for other in [None, Some("cycles")] {
+        let name = other.unwrap_or("time");
+        let paths = [("a", Some("page-faults")), ("b", other)]
+            .map(|(file, event)| of_event(folder.path(), file, event));
+        written(&paths, &[], &at(name));
+        let error = one_profile(&at(name)).unwrap_err();
+        let parts = ["page-faults", other.unwrap_or("CPU time"), "recorded alike"];
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
 }

@@ -3,7 +3,11 @@
 
 CREATE OR REPLACE TEMP VIEW figures AS
 SELECT *
-FROM rows_of('values')
+FROM (
+    SELECT * FROM rows_of('values')
+    UNION ALL BY NAME
+    SELECT NULL::BIGINT AS sampled, NULL::BIGINT AS sampled_total WHERE false
+)
 WHERE is_chosen(service, build, day)
   AND (process, batch) IN (SELECT (process, batch) FROM processes);
 

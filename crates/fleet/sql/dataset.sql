@@ -22,7 +22,12 @@ CREATE OR REPLACE TEMP MACRO is_chosen(of_service, of_build, of_day) AS
 -- Each process once: of several exports of it, as of a live one, the fullest. A table, so that the files are read once.
 CREATE OR REPLACE TEMP TABLE processes AS
 SELECT *
-FROM rows_of('processes')
+FROM (
+    SELECT * FROM rows_of('processes')
+    UNION ALL BY NAME
+    -- Exports before version 3 of the schema know of no events.
+    SELECT NULL::VARCHAR AS event, NULL::VARCHAR AS event_unit WHERE false
+)
 WHERE is_chosen(service, build, day)
 QUALIFY row_number() OVER (PARTITION BY process ORDER BY calls DESC, batch) = 1;
 
@@ -60,6 +65,13 @@ CREATE OR REPLACE TEMP MACRO known(figure) AS CASE WHEN count(figure) = count(*)
 CREATE OR REPLACE TEMP MACRO known_total(figure, is_nested) AS
     CASE WHEN count(figure) = count(*) THEN sum(CASE WHEN is_nested THEN 0 ELSE figure END) END;
 
+-- What all rows have; of different values, or where one has none, there is none.
+CREATE OR REPLACE TEMP MACRO same(value) AS
+    CASE WHEN count(value) = count(*) AND count(DISTINCT value) = 1 THEN any_value(value) END;
+
+-- A sum of events that were sampled, where all rows are of the same event.
+CREATE OR REPLACE TEMP MACRO known_of(figure, event) AS CASE WHEN same(event) IS NOT NULL THEN known(figure) END;
+
 -- What a sum may be off by: what is not known of the cost of recording adds up, and so do variances of sampling.
 CREATE OR REPLACE TEMP MACRO error_of(noise, variance) AS
     CASE WHEN noise IS NOT NULL OR variance IS NOT NULL
@@ -81,9 +93,14 @@ SET VARIABLE files_without_sums = (
 -- The rows of files; of none there is nothing, but the columns are those of the first file of values.
 CREATE OR REPLACE TEMP MACRO rows_of_files(files) AS TABLE
 SELECT *
-FROM read_parquet(
-    CASE WHEN len(files) > 0 THEN files ELSE getvariable('files_of_values')[:1] END, union_by_name = true,
-    hive_partitioning = true, hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+FROM (
+    SELECT *
+    FROM read_parquet(
+        CASE WHEN len(files) > 0 THEN files ELSE getvariable('files_of_values')[:1] END, union_by_name = true,
+        hive_partitioning = true, hive_types = {'service': VARCHAR, 'build': VARCHAR, 'day': DATE})
+    UNION ALL BY NAME
+    SELECT NULL::BIGINT AS sampled, NULL::BIGINT AS sampled_total WHERE false
+)
 WHERE len(files) > 0 AND is_chosen(service, build, day);
 
 CREATE OR REPLACE TEMP VIEW method_sums AS
@@ -117,7 +134,8 @@ SELECT f.service, f.build, f.day, f.batch, f.process, f.method, CASE WHEN f.meth
        known_total(live_total, nested)::BIGINT AS live_total, known(live_bytes)::BIGINT AS live_bytes,
        known_total(live_bytes_total, nested)::BIGINT AS live_bytes_total, known(contended)::BIGINT AS contended,
        known_total(contended_total, nested)::BIGINT AS contended_total, known(object_wait)::BIGINT AS object_wait,
-       known_total(object_wait_total, nested)::BIGINT AS object_wait_total
+       known_total(object_wait_total, nested)::BIGINT AS object_wait_total,
+       known(sampled)::BIGINT AS sampled, known_total(sampled_total, nested)::BIGINT AS sampled_total
 FROM rows_of_files(getvariable('files_without_sums')) f
 LEFT JOIN names m ON m.method = f.method
 WHERE (f.process, f.batch) IN (SELECT (process, batch) FROM processes)

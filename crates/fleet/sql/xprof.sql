@@ -1,4 +1,5 @@
 -- A flat profile: every method, thread and process with its calls, what it took itself, and all that it drove. As `instrument xprof`.
+-- Where another event than CPU time was sampled, `sampled` is the number of these; of several events there is none.
 WITH keyed AS (
 SELECT kind, method, thread, CASE WHEN kind = 'process' THEN process END AS process, sum(calls) AS calls,
        sum(contexts) AS contexts, sum(unwinds + aborted + unclosed) AS unwinds,
@@ -9,8 +10,10 @@ SELECT kind, method, thread, CASE WHEN kind = 'process' THEN process END AS proc
        known(waiting) AS waiting, known(waiting_total) AS waiting_total, known(cpu) AS cpu, known(cpu_total) AS cpu_total,
        known(allocations) AS allocations, known(allocations_total) AS allocations_total,
        known(bytes) AS bytes, known(bytes_total) AS bytes_total,
-       known(bytecodes) AS bytecodes, known(bytecodes_total) AS bytecodes_total
+       known(bytecodes) AS bytecodes, known(bytecodes_total) AS bytecodes_total,
+       same(event) AS event, known_of(sampled, event) AS sampled, known_of(sampled_total, event) AS sampled_total
 FROM method_sums
+JOIN (SELECT process, event FROM processes) USING (process)
 WHERE getvariable('pattern') IS NULL OR method IS NULL
    OR method IN (SELECT method FROM methods WHERE contains(name, getvariable('pattern')))
 GROUP BY ALL
@@ -34,11 +37,13 @@ SELECT function, kind, sum(calls) AS calls, sum(contexts) AS contexts,
        known(allocations) AS allocations, known(allocations_total) AS allocations_total,
        known(bytes) AS bytes, known(bytes_total) AS bytes_total,
        known(bytecodes) AS bytecodes, known(bytecodes_total) AS bytecodes_total,
-       sum(unwinds) AS unwinds
+       sum(unwinds) AS unwinds,
+       same(event) AS event, known_of(sampled, event) AS sampled, known_of(sampled_total, event) AS sampled_total
 FROM named
 WHERE getvariable('pattern') IS NULL OR contains(function, getvariable('pattern'))
 GROUP BY function, kind
 )
 SELECT * FROM rows
-ORDER BY coalesce(wall, wall_raw, calls) DESC, coalesce(wall_total, wall_raw_total, 0) DESC, function
+ORDER BY coalesce(wall, wall_raw, running, sampled, calls) DESC,
+         coalesce(wall_total, wall_raw_total, running_total, sampled_total, 0) DESC, function
 LIMIT getvariable('top');

@@ -9,8 +9,12 @@ SELECT f.context, c.parent, any_value(n.name) AS function, any_value(n.kind) AS 
        known(cpu) AS cpu, known(cpu_total) AS cpu_total,
        known(allocations) AS allocations, known(allocations_total) AS allocations_total,
        known(bytes) AS bytes, known(bytes_total) AS bytes_total,
-       coalesce(known(wall_total), known(wall_raw_total), sum(calls)) AS weight
+       known(running) AS running, known(running_total) AS running_total,
+       same(p.event) AS event, known_of(sampled, p.event) AS sampled, known_of(sampled_total, p.event) AS sampled_total,
+       coalesce(known(wall_total), known(wall_raw_total), known(running_total), known_of(sampled_total, p.event),
+                sum(calls)) AS weight
 FROM figures f
+JOIN (SELECT process, event FROM processes) p ON p.process = f.process
 JOIN contexts c ON c.context = f.context
 JOIN names n ON n.method = f.method
 GROUP BY f.context, c.parent;
@@ -27,7 +31,8 @@ tree AS (
     SELECT r.*, list_append(t.way, r.place) FROM ranked r JOIN tree t ON r.parent = t.context
 )
 SELECT len(way) AS depth, hex(context) AS context, function, kind, calls, wall, wall_total, wall_error, wall_total_error,
-       wall_raw, wall_raw_total, cpu, cpu_total, allocations, allocations_total, bytes, bytes_total
+       wall_raw, wall_raw_total, cpu, cpu_total, allocations, allocations_total, bytes, bytes_total,
+       running, running_total, event, sampled, sampled_total
 FROM tree
 ORDER BY way
 LIMIT getvariable('top');

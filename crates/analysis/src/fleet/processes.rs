@@ -24,6 +24,8 @@ pub(super) struct Process {
     pub(super) is_live: bool,
     pub(super) dropped: u64,
     calls: u64,
+    /// What was sampled, if it is not CPU time.
+    pub(super) event: Option<String>,
 }
 
 /// The processes that are chosen, by key.
@@ -32,7 +34,7 @@ pub(super) struct Processes {
     pub(super) all: BTreeMap<[u8; 16], Process>,
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "batch",
     "process",
     "service_name",
@@ -45,6 +47,7 @@ const COLUMNS: [&str; 12] = [
     "is_live",
     "dropped",
     "calls",
+    "event",
 ];
 
 impl Processes {
@@ -74,6 +77,7 @@ impl Processes {
                         is_live: rows.flag(9, row).unwrap_or(false),
                         dropped: rows.count_of(10, row),
                         calls: rows.count_of(11, row),
+                        event: text(12),
                     };
                     let is_wanted = chosen.service.as_ref().is_none_or(|service| *service == process.service)
                         && (chosen.build.is_none() || chosen.build == process.build);

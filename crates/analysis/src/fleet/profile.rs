@@ -42,7 +42,7 @@ enum Times {
 
 /// Writes a profile.
 pub(super) fn write<W: Write + Seek>(processes: &Processes, sums: &Sums, out: W) -> Result<Summed, Error> {
-    let times = times(sums)?;
+    let (times, event) = (times(sums)?, event(processes)?);
     let mut summed = Summed { processes: processes.all.len() as u64, ..Summed::default() };
     summed.messages = messages(processes, sums, times);
     let orders = sums.threads.values().map(|thread| order(sums, thread)).collect::<Result<Vec<_>, _>>()?;
@@ -52,6 +52,7 @@ pub(super) fn write<W: Write + Seek>(processes: &Processes, sums: &Sums, out: W)
     let mut writer = Writer::new(out).map_err(output)?;
     let mut properties = properties(processes, sums, times);
     properties.extend(links.boundaries());
+    properties.extend(event.map(|event| ("samples.event".to_owned(), event.to_owned())));
     let mut text = Vec::new();
     map.write_all(&mut text);
     let mut write_head = || -> io::Result<()> {
@@ -110,6 +111,22 @@ fn times(sums: &Sums) -> Result<Times, Error> {
         )),
         _ if covered.wall == covered.rows => Ok(Times::Corrected),
         _ => Ok(Times::Measured),
+    }
+}
+
+/// What was sampled in all processes, if it is not CPU time.
+fn event(processes: &Processes) -> Result<Option<&str>, Error> {
+    let mut events = processes.all.values().map(|process| process.event.as_deref());
+    let first = events.next().flatten();
+    match events.find(|event| *event != first) {
+        None => Ok(first),
+        Some(other) => {
+            let [first, other] = [first, other].map(|event| event.unwrap_or("CPU time"));
+            Err(Error::Request(format!(
+                "some of the processes have samples of {first} and others of {other}, which makes no sum: \
+                 choose some that were recorded alike, by service, build or days"
+            )))
+        }
     }
 }
 

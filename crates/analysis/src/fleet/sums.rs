@@ -59,7 +59,7 @@ pub(super) struct Figures {
     pub(super) allocations: u64,
     pub(super) bytes: u64,
     pub(super) bytecodes: u64,
-    /// Where times are samples: their number, ns of CPU time, and of probes.
+    /// Where times are samples: their number, ns of CPU time (or events that were sampled in its place), and of probes.
     pub(super) samples: u64,
     pub(super) running: u64,
     pub(super) probes: u64,
@@ -102,7 +102,7 @@ pub(super) struct Sums {
     pub(super) covered: Coverage,
 }
 
-const VALUE_COLUMNS: [&str; 32] = [
+const VALUE_COLUMNS: [&str; 33] = [
     "batch",
     "process",
     "thread",
@@ -135,6 +135,7 @@ const VALUE_COLUMNS: [&str; 32] = [
     "samples",
     "running",
     "probes",
+    "sampled",
 ];
 
 impl Sums {
@@ -255,7 +256,9 @@ impl Figures {
         sum(&mut self.bytes, 23);
         sum(&mut self.bytecodes, 24);
         sum(&mut self.samples, 29);
+        // A process has one of them.
         sum(&mut self.running, 30);
+        sum(&mut self.running, 32);
         sum(&mut self.probes, 31);
         let ns = |column| rows.int(column, row).and_then(|ns| u64::try_from(ns).ok());
         self.min = [self.min, ns(12)].into_iter().flatten().min();
@@ -295,12 +298,12 @@ mod tests {
             ("bytes", sums.bytes),
             ("bytecodes", sums.bytecodes),
             ("samples", sums.samples),
-            ("running", sums.running),
             ("probes", sums.probes),
         ] {
             let column = VALUE_COLUMNS.iter().position(|of| *of == name).unwrap() as u64;
             assert_eq!(found, 1000 + 8 * column, "{name}");
         }
         assert_eq!((sums.min, sums.max), (Some(7 * 12), 1000 + 13));
+        assert_eq!(sums.running, 2 * 1000 + 8 * (30 + 32), "of running and sampled one is null");
     }
 }

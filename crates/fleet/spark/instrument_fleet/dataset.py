@@ -25,7 +25,10 @@ REALS = ["wall_noise", "wall_noise_total", "wall_variance", "wall_variance_total
 RESOURCES = ["wall", "wall_raw", "running", "waiting", "cpu", "allocations", "bytes", "bytecodes"]
 """What questions about methods are about."""
 
-SUMS = [*(column for r in RESOURCES for column in (r, f"{r}_total")), *REALS]
+EVENTS = ["sampled", "sampled_total"]
+"""Events that were sampled: those of different events make no sum. Files before version 3 of the schema have no such columns."""
+
+SUMS = [*(column for r in RESOURCES for column in (r, f"{r}_total")), *EVENTS, *REALS]
 """Columns of :attr:`Dataset.method_sums`."""
 
 
@@ -74,7 +77,10 @@ class Dataset:
     def table(self, name: str) -> DataFrame:
         """All rows of a table, with the columns of its partitions."""
         # Later files may have more columns.
-        return self.spark.read.option("mergeSchema", "true").parquet(f"{self.path}/{name}")
+        rows = self.spark.read.option("mergeSchema", "true").parquet(f"{self.path}/{name}")
+        later = {"processes": ("string", ["event", "event_unit"]), "values": ("bigint", EVENTS), "method_values": ("bigint", EVENTS)}
+        kind, columns = later.get(name, ("string", []))
+        return rows.withColumns({c: F.lit(None).cast(kind) for c in columns if c not in rows.columns})
 
     def _is_chosen(self, has_day: bool = True) -> Column:
         """Whether a partition is chosen; a day that is not known is."""

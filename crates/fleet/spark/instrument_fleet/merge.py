@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from .dataset import COUNTS, Dataset
-from .sums import has_all, known, real_sum
+from .sums import has_all, known, real_sum, same
 from .write import Partition, Writer
 
 REALS = ["sum_squares", "wall_noise", "wall_noise_total", "wall_variance", "wall_variance_total", "cpu_noise", "cpu_noise_total"]
@@ -39,6 +39,9 @@ def merge(data: Dataset, out: str, labels: dict[str, str] | None = None) -> Merg
     """Writes the chosen processes of a dataset as one into another dataset, `out`. The files are the same, byte for byte, for any number of
     partitions and workers. `labels`: such as `service`, `build`; otherwise what all processes have in common."""
     data.check()
+    if len(events := data.processes.select("event").distinct().collect()) > 1:
+        names = ", ".join(sorted(row.event or "CPU time" for row in events))
+        raise ValueError(f"the processes have samples of different events ({names}), which make no sum: choose some of one")
     sources = sorted((bytes(row.process), row.batch) for row in data.processes.select("process", "batch").collect())
     given = labels or {}
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
@@ -64,23 +67,17 @@ def merge(data: Dataset, out: str, labels: dict[str, str] | None = None) -> Merg
     return Merged(key.hex(), batch, len(sources), contexts, row.calls)
 
 
-def _same(column: str) -> Column:
-    """The value that all rows have; null: they differ, or one has none."""
-    is_one = (F.min(column) == F.max(column)) & (F.count(column) == F.count(F.lit(1)))
-    return F.when(is_one, F.min(column))
-
-
 def _process(data: Dataset, key: bytes, labels: dict[str, str], count: int) -> DataFrame:
     all_labels = {"merged.processes": str(count), **labels}
     sums = ["threads", "dropped", "in_flight", *COUNTS]
-    same = ["program", "command", "host", "java_version", "record", "timing", "clock", "service_name", "build_name"]
+    alike = ["program", "command", "host", "java_version", "record", "timing", "clock", "service_name", "build_name", "event", "event_unit"]
     is_corrected = F.min(F.col("correction") == "applied")
     # Of those that are not corrected the first reason stands for all.
     others = F.when(F.col("correction") != "applied", F.col("correction"))
     reasons = F.when(F.col("correction") != "applied", F.col("correction_reason"))
     row = data.processes.agg(
         *(F.sum(column).alias(column) for column in sums),
-        *(_same(column).alias(column) for column in same),
+        *(same(column).alias(column) for column in alike),
         F.min("start").alias("start"),
         F.max("is_live").alias("is_live"),
         F.min("is_whole").alias("is_whole"),
@@ -88,7 +85,7 @@ def _process(data: Dataset, key: bytes, labels: dict[str, str], count: int) -> D
         F.when(is_corrected, "applied").otherwise(F.min(others)).alias("correction"),
         F.min(reasons).alias("correction_reason"),
         known("probes_ns").alias("probes_ns"),
-        *(_same(column).alias(column) for column in ("probe_inner_ns", "probe_outer_ns")),
+        *(same(column).alias(column) for column in ("probe_inner_ns", "probe_outer_ns")),
     )
     properties = json.dumps({"merged.processes": str(count)})
     return row.select(

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from .dataset import NO_CONTEXT, RESOURCES, Dataset
-from .sums import error_of, has_all, known, known_total, mean, real_sum, square, variance
+from .dataset import EVENTS, NO_CONTEXT, RESOURCES, Dataset
+from .sums import error_of, has_all, known, known_of, known_total, mean, real_sum, same, square, variance
 
 def _matching(rows: DataFrame, method: str | None) -> DataFrame:
     return rows if method is None else rows.where(F.contains(F.col("function"), F.lit(method)))
@@ -19,7 +19,7 @@ def _matching(rows: DataFrame, method: str | None) -> DataFrame:
 def xprof(data: Dataset, method: str | None = None) -> DataFrame:
     """A flat profile: every method, thread and process with its calls, what it took itself, and all that it drove."""
     process = F.concat("program", F.lit(" (pid "), "pid", F.lit(")"))
-    processes = data.processes.select("process", "batch", process.alias("process_name"))
+    processes = data.processes.select("process", "batch", "event", process.alias("process_name"))
     rows = data.method_sums.join(F.broadcast(processes), ["process", "batch"])
     rows = rows.join(data.names.select("method", "name"), "method", "left")
     rows = rows.withColumn("function", F.coalesce("name", "thread", "process_name"))
@@ -35,6 +35,8 @@ def xprof(data: Dataset, method: str | None = None) -> DataFrame:
             error_of(*totals).alias("wall_total_error"),
             *figures,
             F.sum(F.col("unwinds") + F.col("aborted") + F.col("unclosed")).alias("unwinds"),
+            same("event").alias("event"),
+            *(known_of(c, "event").alias(c) for c in EVENTS),
         )
     )
 
@@ -74,12 +76,13 @@ def top_methods(data: Dataset, top: int = 20, method: str | None = None) -> Data
 
 def xtree(data: Dataset) -> DataFrame:
     """The contexts of all threads of all processes together; :func:`tree_rows` puts them in order."""
-    resources = ["wall", "wall_raw", "cpu", "allocations", "bytes"]
+    resources = ["wall", "wall_raw", "running", "cpu", "allocations", "bytes"]
     figures = [known(c).alias(c) for r in resources for c in (r, f"{r}_total")]
     names = data.names.select("method", F.col("name").alias("function"), "kind")
     return (
         data.figures.join(data.contexts.select("context", "parent"), "context")
         .join(names, "method")
+        .join(F.broadcast(data.processes.select("process", "batch", "event")), ["process", "batch"])
         .groupBy("context", "parent")
         .agg(
             F.min("function").alias("function"),
@@ -88,8 +91,10 @@ def xtree(data: Dataset) -> DataFrame:
             error_of(real_sum("wall_noise"), real_sum("wall_variance")).alias("wall_error"),
             error_of(real_sum("wall_noise_total"), real_sum("wall_variance_total")).alias("wall_total_error"),
             *figures,
+            same("event").alias("event"),
+            *(known_of(c, "event").alias(c) for c in EVENTS),
         )
-        .withColumn("weight", F.coalesce("wall_total", "wall_raw_total", "calls"))
+        .withColumn("weight", F.coalesce("wall_total", "wall_raw_total", "running_total", "sampled_total", "calls"))
     )
 
 

@@ -20,6 +20,17 @@ def known(figure: str) -> Column:
     return F.when(has_all(figure), F.sum(figure))
 
 
+def same(value: str) -> Column:
+    """The value that all rows have; null: they differ, or one has none."""
+    is_one = (F.min(value) == F.max(value)) & (F.count(value) == F.count(F.lit(1)))
+    return F.when(is_one, F.min(value))
+
+
+def known_of(figure: str, event: str) -> Column:
+    """A sum of events that were sampled, where all rows are of the same event."""
+    return F.when(same(event).isNotNull(), known(figure))
+
+
 def known_total(figure: str) -> Column:
     """The same of totals: what is nested is part of the total of a row above."""
     outer = F.when(F.col("nested"), F.lit(0)).otherwise(F.col(figure))

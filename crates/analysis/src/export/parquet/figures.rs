@@ -3,7 +3,7 @@
 use super::schema::VALUES;
 use crate::context_key::ContextKey;
 use crate::load::ContextCalls;
-use crate::model::{Arcflow, KINDS, Node, NodeId};
+use crate::model::{Arcflow, KINDS, Node, NodeId, Resource};
 use crate::session::{Error, Session};
 use crate::thread_time::RUNNING;
 use crate::uncertainty::{accompanies, companions};
@@ -20,6 +20,9 @@ pub(super) const ENDS: [End; 6] = [
     ("unmatched", |of| of.counts.unmatched),
     ("open", |of| of.counts.open),
 ];
+
+/// The column of samples of another event than CPU time.
+const SAMPLED: &str = "sampled";
 
 /// Where a figure of the model goes: index of its resource; column; whether callees are included.
 pub(super) type Figure = (usize, usize, bool);
@@ -41,6 +44,11 @@ impl Process {
         Process { contexts, through, cum: model.cum(), session }
     }
 
+    /// The event that was sampled, if it is not CPU time.
+    fn event(&self) -> Option<(usize, &Resource)> {
+        event(&self.session.model)
+    }
+
     /// The columns that the model has figures for.
     ///
     /// # Errors
@@ -57,17 +65,21 @@ impl Process {
             VALUES.position(&name).ok_or_else(unknown)
         };
         let mut figures = Vec::new();
+        let event = self.event().map(|(r, _)| r);
+        // Both are told by how calls ended. Events have no time of probes.
+        let is_left_out = |name: &str| name == "unwinds" || event.is_some() && name == "probes";
         for (r, resource) in model.resources().iter().enumerate() {
-            // Both are told by how calls ended.
-            if !accompanies(resource) && resource.name != "unwinds" {
-                let name = resource.name.replace('-', "_");
+            if !accompanies(resource) && !is_left_out(&resource.name) {
+                let name = if event == Some(r) { SAMPLED.into() } else { resource.name.replace('-', "_") };
                 figures.push((r, column(name.clone())?, false));
                 figures.push((r, column(format!("{name}_total"))?, true));
             }
         }
-        for (whole, name) in [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu"), (RUNNING, RUNNING)] {
+        let times = [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu"), (RUNNING, RUNNING)];
+        let event = self.event().map(|(_, event)| (&*event.name, SAMPLED));
+        for (whole, name) in times.into_iter().chain(event) {
             let kinds = ["noise", "noise_total", "variance", "variance_total"];
-            for (i, (resource, kind)) in companions(whole, "ns").into_iter().zip(kinds).enumerate() {
+            for (i, (resource, kind)) in companions(whole, "").into_iter().zip(kinds).enumerate() {
                 if let Some(r) = model.resource(&resource.name) {
                     figures.push((r, column(format!("{name}_{kind}"))?, i % 2 == 1));
                 }
@@ -75,6 +87,12 @@ impl Process {
         }
         Ok(figures)
     }
+}
+
+/// The resource of another event than CPU time that was sampled, and where it is.
+pub(super) fn event(model: &Arcflow) -> Option<(usize, &Resource)> {
+    let r = model.sampled_resource()?;
+    Some((r, &model.resources()[r])).filter(|(_, resource)| resource.name != RUNNING)
 }
 
 /// By node: of a context within one of the same consumer, the context that the innermost such one called on the way to it.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::json;
 
 use super::batch::{Block, Cell, count};
-use super::figures::{ENDS, Figure, Process, whole};
+use super::figures::{ENDS, Figure, Process, event, whole};
 use super::inputs::{BUILD, Input, SERVICE};
 use super::known::{Known, OfContexts, is_context};
 use super::schema::{ALLOCATIONS, CONTEXTS, METHOD_VALUES, METHODS, MONITORS, Table, VALUES};
@@ -355,6 +355,7 @@ pub(super) fn process_row<F: Folder>(
     let calibration = same(profiles.iter().map(|file| file.profile.calibration())).flatten();
     let is_known = *correction == *"applied" || is_sampled(&session.model);
     let probes = is_known.then_some(session.overhead.round() as u64);
+    let event = event(&session.model).map(|(_, event)| event);
     let row = [
         Cell::Key(input.key),
         input.labels.get(SERVICE).unwrap_or(&program).into(),
@@ -388,6 +389,8 @@ pub(super) fn process_row<F: Folder>(
         calibration.map_or(Cell::Null, |of| Cell::Real(of.inner)),
         calibration.map_or(Cell::Null, |of| Cell::Real(of.outer)),
         (&properties_json).into(),
+        event.map(|event| &event.name).into(),
+        event.map(|event| &event.unit).filter(|unit| !unit.is_empty()).into(),
     ];
     rows.push(&row, files)
 }

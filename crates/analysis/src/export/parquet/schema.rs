@@ -9,7 +9,7 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the schema: `instrument.schema` in the metadata of every file.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,8 @@ pub static PROCESSES: Table = Table {
         probe_inner_ns: Real or null, "The cost of one call's probes in its own time, as calibrated";
         probe_outer_ns: Real or null, "The cost of one call's probes in its caller's time, as calibrated";
         properties: Text, "What the recorder wrote about the process, as a JSON object";
+        event: Text or null, "What `sampled` counts: page-faults, cycles, or another event than CPU time that was sampled";
+        event_unit: Text or null, "Its unit; null: they are counted";
     },
 };
 
@@ -220,6 +222,10 @@ const CONSUMED: &[Column] = columns! { more
     probes_total: Time or null, "The same with its callees";
     running_noise: Error or null, "Where times are samples: what running may be off by besides their chance, ns";
     running_noise_total: Error or null, "What running_total may be off by besides their chance, ns";
+    sampled: Count or null, "Where another event than CPU time was sampled: such events of its own; of which, `processes` has in `event`. Those of different events make no sum";
+    sampled_total: Count or null, "The same with its callees";
+    sampled_noise: Error or null, "What sampled may be off by besides the chance of samples";
+    sampled_noise_total: Error or null, "What sampled_total may be off by besides the chance of samples";
 };
 
 const VALUES_OWN: &[Column] = columns! {
