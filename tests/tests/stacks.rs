@@ -1,7 +1,9 @@
 //! `--record samples`: whole stacks without any probe. They agree with what programs measure of themselves, survive what is hard for whoever walks
 //! stacks, and are profiles like any others.
 
-use crate::samples::{agrees, names, profile, samples, truth, weight};
+use crate::samples::{
+    agrees, has_all_samples, names, profile, samples, short_threads_are_added_up, truth, weight,
+};
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, finish, option, run};
 use instrument_tests::corpus::Corpus;
@@ -64,7 +66,7 @@ fn phases_have_the_cpu_time_that_they_measure_themselves_without_probes() -> Res
         let outcome = sampled(&jre, flags, "sample-rate=1000", &["Phases", "phases"])?;
         agrees(&outcome).with_context(|| format!("{} {flags:?}", jre.version))?;
         let (all, _, failed) = sums(&profile(&outcome)?)?;
-        ensure!(10 * failed < all, "{failed} of {all} stacks were not walked");
+        ensure!(20 * failed < all, "{failed} of {all} stacks were not walked");
     }
     Ok(())
 }
@@ -85,17 +87,17 @@ fn storms_of_threads_classes_and_compilers_and_deep_stacks_do_no_harm() -> Resul
     for (jre, (collector, scenario)) in each(&machines, storms) {
         let collector = format!("-XX:+Use{collector}GC");
         let outcome = sampled(&jre, &[&collector], "sample-rate=1000", &["StackStorm", scenario])?;
-        let (all, cpu, _) = sums(&profile(&outcome)?)?;
-        ensure!(outcome.stdout == "done\n" && all > 100, "{scenario}, {collector}: {all} samples, {cpu} ns");
+        ensure!(outcome.stdout == "done\n", "{scenario}, {collector}: {}", outcome.stderr);
+        let profile = profile(&outcome)?;
+        sums(&profile)?;
+        has_all_samples(&profile, "main").with_context(|| format!("{scenario}, {collector}"))?;
     }
     for (jre, (flag, scenario)) in each(&machines, &[(None, "churn"), (Some("-Xss512k"), "deep")]) {
         let flags = Vec::from_iter(flag);
         let outcome = sampled(&jre, &flags, "sample-rate=1000", &["Phases", scenario])?;
         agrees(&outcome).with_context(|| format!("{} {scenario}", jre.version))?;
         if scenario == "churn" {
-            let (_, cpu, _) = sums(&profile(&outcome)?)?;
-            // The ten phases, and a thousand threads of at least 1 ms each.
-            ensure!(cpu > 2_000_000_000, "{cpu} ns");
+            short_threads_are_added_up(&outcome)?;
         }
     }
     Ok(())
@@ -118,15 +120,23 @@ fn stacks_of_virtual_threads_are_those_of_their_carriers() -> Result<()> {
 fn an_include_pattern_leaves_its_frames_and_charges_them_with_what_they_called() -> Result<()> {
     let jre = jre::newest()?;
     let whole = samples(&profile(&sampled(&jre, &[], "sample-rate=500", &["StackStorm", "both"])?)?)?;
-    let part = "sample-rate=500,include=StackStorm.left:StackStorm.main";
-    let part = samples(&profile(&sampled(&jre, &[], part, &["StackStorm", "both"])?)?)?;
+    let part = "sample-rate=1000,include=StackStorm.left:StackStorm.main";
+    let outcome = sampled(&jre, &[], part, &["StackStorm", "halves"])?;
+    let (profile, truth) = (profile(&outcome)?, truth(&outcome));
+    has_all_samples(&profile, "main")?;
+    let part = samples(&profile)?;
     ensure!(whole.contains_key("StackStorm.right") && whole.contains_key("StackStorm.spin"), "{whole:?}");
     let kept: Vec<&str> =
         part.keys().map(String::as_str).filter(|name| !name.starts_with("(stacks).")).collect();
     assert_eq!(kept, ["StackStorm.left", "StackStorm.main"]);
-    // What `right` took is charged to `main`: half of it.
-    let [left, main] = ["left", "main"].map(|name| part[&format!("StackStorm.{name}")] as f64);
-    ensure!((left / main - 0.5).abs() < 0.2, "{part:?}");
+    // What `right` took is charged to `main`, beside what came before: as the program measures itself, within four standard deviations.
+    let main = profile.threads.iter().find(|thread| thread.name == "main").context("main")?;
+    let (_, each) = weight(main).context("samples of main")?;
+    let off = ["left", "main"].map(|name| {
+        let expected = truth[name] / each;
+        (part[&format!("StackStorm.{name}")] as f64 - expected) / expected.sqrt()
+    });
+    ensure!(off[0].abs() < 4.0 && off[1] > -4.0, "{part:?} {truth:?}, {each} ns each");
     Ok(())
 }
 

@@ -4,13 +4,15 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Phases of known length: methods that run for so many ms of their thread's CPU time, one after the other, and measure themselves. Prints
- * NAME NS for each. {@code phases}: ten of 20 to 200 ms; {@code asleep}: beside threads that sleep, wait and park; {@code churn}: in many short threads;
+ * NAME NS for each; {@code churn} also the CPU time of its threads, and of their work. {@code phases}: ten of 20 to 200 ms; {@code asleep}: beside threads that sleep, wait and park; {@code churn}: in many short threads;
  * {@code deep}: at the end of stack overflows; {@code virtual}: in virtual threads, where
  * a phase is three times as long as the other; {@code calls}: a second of calls that take nearly nothing; {@code endless}: until the program is killed.
  */
 public class Phases {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile long sink;
+    private static final java.util.concurrent.atomic.AtomicLong OF_THREADS = new java.util.concurrent.atomic.AtomicLong();
+    private static final java.util.concurrent.atomic.AtomicLong OF_WORK = new java.util.concurrent.atomic.AtomicLong();
 
     static long ofThread() {
         return THREADS.getCurrentThreadCpuTime();
@@ -145,7 +147,8 @@ public class Phases {
                 CountDownLatch done = new CountDownLatch(1000);
                 for (int i = 0; i < 1000; i++) {
                     daemon(() -> {
-                        work(ofThread(), 1);
+                        OF_WORK.addAndGet(work(ofThread(), 1));
+                        OF_THREADS.addAndGet(ofThread());
                         done.countDown();
                     });
                     // All at once they would run in the interpreter, for the compiler waits for a processor, too.
@@ -155,6 +158,7 @@ public class Phases {
                 }
                 done.await();
                 all();
+                System.out.println("threads " + OF_THREADS + "\nwork " + OF_WORK);
                 break;
             case "deep":
                 for (int i = 0; i < 50; i++) {

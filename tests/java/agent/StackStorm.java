@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 /**
  * What is hard for whoever walks stacks. {@code unload}: classes that are loaded, run for a few ms and are unloaded, again and again;
  * {@code threads}: thousands of threads that live for a moment; {@code deopt}: calls whose targets change; {@code projected}: a callee that is the same for
- * two callers. Prints {@code done}.
+ * two callers; {@code halves}: the same, and prints {@code left NS} and {@code main NS}, CPU time that it measures itself. Prints {@code done}.
  */
 public class StackStorm {
     static volatile long sink;
@@ -76,6 +76,10 @@ public class StackStorm {
         }
     }
 
+    static long ofThread() {
+        return java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
+
     static void left() {
         spin(700000000);
     }
@@ -94,6 +98,13 @@ public class StackStorm {
                 break;
             case "deopt":
                 deopt();
+                break;
+            case "halves":
+                long start = ofThread();
+                left();
+                long middle = ofThread();
+                right();
+                System.out.println("left " + (middle - start) + "\nmain " + (ofThread() - start));
                 break;
             default:
                 left();
