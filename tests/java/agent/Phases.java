@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
  * Phases of known length: methods that run for so many ms of their thread's CPU time, one after the other, and measure themselves. Prints
  * NAME NS for each; {@code churn} also the CPU time of its threads, and of their work. {@code phases}: ten of 20 to 200 ms; {@code asleep}: beside threads that sleep, wait and park; {@code churn}: in many short threads;
  * {@code deep}: at the end of stack overflows; {@code virtual}: in virtual threads, where
- * a phase is three times as long as the other; {@code calls}: a second of calls that take nearly nothing; {@code endless}: until the program is killed.
+ * a phase is three times as long as the other, and the CPU time of the process; {@code calls}: a second of calls that take nearly nothing; {@code endless}: until the program is killed.
  */
 public class Phases {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -16,6 +16,10 @@ public class Phases {
 
     static long ofThread() {
         return THREADS.getCurrentThreadCpuTime();
+    }
+
+    static long ofProcess() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     /** Real work between two looks at the clock, and calls of a method that takes nearly nothing. */
@@ -121,6 +125,7 @@ public class Phases {
 
     /** Tasks of virtual threads, which take turns on their carriers. */
     static void virtual() throws Exception {
+        long from = ofProcess();
         CountDownLatch done = new CountDownLatch(1000);
         Runnable task = () -> {
             once();
@@ -133,6 +138,7 @@ public class Phases {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
         }
         done.await();
+        System.out.println("process " + (ofProcess() - from));
     }
 
     public static void main(String[] arguments) throws Exception {
