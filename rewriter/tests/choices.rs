@@ -177,7 +177,7 @@ fn a_method_that_is_nothing_for_a_transform_is_not_looked_at() {
         (Transforms { bytecodes: true, ..NONE }, [false; 4]),
         (Transforms { object_init: true, ..NONE }, [false; 4]),
         (THREAD_LINKS, [false; 4]),
-        (Transforms { hand_over: true, ..NONE }, [false; 4]),
+        (Transforms { hand_over: true, given_tasks: true, ..NONE }, [false; 4]),
         (Transforms { rmi: true, ..NONE }, [false; 4]),
         (Transforms { jdbc: true, http: true, files: true, ..NONE }, [false; 4]),
         (NONE, [false; 4]),

@@ -11,6 +11,7 @@ mod behaviour;
 mod bursts;
 mod bytecodes;
 mod calibration;
+mod causes;
 mod ci_recipes;
 mod class_data_sharing;
 mod class_loaders;

@@ -16,7 +16,7 @@ words! {
         ArrayAllocation = "array-allocation": "Arrays and copies only",
         ObjectInit = "object-init": "Every object, by the constructor of java.lang.Object (for that class only)",
         ThreadLinks = "thread-links": "Which call started a thread",
-        HandOver = "hand-over": "Which call handed a task to an executor or a completable future",
+        HandOver = "hand-over": "Which call handed a task to an executor, a completable future, fork and join or a timer",
         Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
         RemoteHttp = "remote-http": "Requests by HTTP as remote calls, made by HttpClient, HttpURLConnection, Apache HttpClient and OkHttp, and served by servlets and HttpServer; the same as --remote http",
         Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
@@ -53,6 +53,8 @@ impl Transform {
         for transform in list {
             *transform.flag(&mut set) = true;
         }
+        (set.given_tasks, set.streams) = (set.hand_over, set.hand_over);
+        set.references = set.hand_over || set.thread_links;
         set
     }
 

@@ -108,8 +108,8 @@ pub(crate) struct Edits {
     /// Sorted by pc and way before they are applied.
     pub(crate) detours: Vec<Detour>,
     pub(crate) region_handlers: Vec<RegionHandler>,
-    /// A handler to append behind the code, and the old ranges that lead to it.
-    pub(crate) unwind: Option<Snippet>,
+    /// A handler to append behind the code, its `athrow` by itself, and the old ranges that lead to it.
+    pub(crate) unwind: Vec<Snippet>,
     /// Half-open ranges of old pcs, ascending, that lead to the handler.
     pub(crate) covered: Vec<(u32, u32)>,
     /// Slots that the insertions need on top of what the method has on its stack.
@@ -219,7 +219,7 @@ impl Edits {
     pub(crate) fn clear(&mut self) {
         self.first.clear();
         self.entry = None;
-        self.unwind = None;
+        self.unwind.clear();
         self.insertions.clear();
         self.detours.clear();
         self.region_handlers.clear();

@@ -18,6 +18,12 @@ pub const THREAD_LINKS: &str = "instrument/runtime/ThreadLinks";
 pub const PARKS: &str = "instrument/runtime/Parks";
 /// Internal name of the class that wraps tasks.
 pub const HAND_OVER: &str = "instrument/runtime/HandOver";
+/// Internal name of the class that remembers tasks that cannot be wrapped.
+pub const TASK_LINKS: &str = "instrument/runtime/TaskLinks";
+/// Internal name of the class that wraps method references.
+pub const REFERENCES: &str = "instrument/runtime/References";
+/// Internal name of the class that wraps functions of streams.
+pub const STREAM_TASKS: &str = "instrument/runtime/StreamTasks";
 /// Internal name of the class that splits calls by a value.
 pub const VALUES: &str = "instrument/runtime/Values";
 /// Internal name of the class that is told of calls by reflection.
@@ -138,6 +144,18 @@ hooks! {
     WrapCallableFor = HAND_OVER, "wrapFor", "(Ljava/lang/Object;Ljava/util/concurrent/Callable;)Ljava/util/concurrent/Callable;";
     /// In front of a call that hands over a collection of `Callable`s if its receiver is an executor.
     WrapTasksFor = HAND_OVER, "wrapFor", "(Ljava/lang/Object;Ljava/util/Collection;)Ljava/util/Collection;";
+    /// In front of a call that gives a task as it is.
+    Given = TASK_LINKS, "given", OBJECT_EVENT;
+    /// First of all in a method that may be a task's.
+    TaskBegins = TASK_LINKS, "taskBegins", OBJECT_NUMBER;
+    /// Behind its end.
+    TaskEnds = TASK_LINKS, "taskEnds", METHOD_EVENT;
+    /// Behind an instruction that makes a method reference to one of these calls.
+    Reference = REFERENCES, "of", "(Ljava/lang/Object;I)Ljava/lang/Object;";
+    /// The same if the receiver, which is the first operand, is an executor.
+    ReferenceOfReceiver = REFERENCES, "ofReceiver", "(Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/Object;";
+    /// In front of a call that gives a stream a function.
+    StreamTask = STREAM_TASKS, "of", "(Ljava/lang/Object;Ljava/lang/Object;I)Ljava/lang/Object;";
     /// In front of a call that runs a statement with its text.
     StatementText = VALUES, "statementText", "(Ljava/lang/String;)I";
     /// The same, with a number behind the text.

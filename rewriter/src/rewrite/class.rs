@@ -21,7 +21,7 @@ use crate::remote_methods::{MethodSet, RemoteMethods};
 use crate::transform::call_sites::CallSites;
 use crate::transform::own_calls::{InsertCalls, Placed};
 use crate::transform::regions::Located;
-use crate::transform::{Request, rmi};
+use crate::transform::{Request, references, rmi};
 use crate::validity::Validity;
 use large::Large;
 use std::collections::BTreeMap;
@@ -288,7 +288,7 @@ impl ClassRewriter {
 
     fn begin_class(&mut self, class: &ClassFile<'_>) {
         self.appender.reset(&class.pool, self.reach);
-        self.calls.begin_class(&class.pool, &self.transforms);
+        self.calls.begin_class(&class.pool, &self.transforms, references::of(class, &self.transforms));
         self.methods.clear();
         self.copied = class.methods_start();
         self.bodies.clear();

@@ -102,6 +102,7 @@ impl MethodRewriter {
             request,
             calls: &calls.calls,
             library_calls: if is_left { &[] } else { &calls.library_calls },
+            references: if is_left { &[] } else { &calls.references },
             pushed_id: None,
             is_constructor: name == b"<init>" && class.super_class != 0,
             is_static: access_flags & ACC_STATIC != 0,
@@ -190,10 +191,9 @@ impl MethodRewriter {
         }
         let regions = self.appended.len();
         let unwind_pc = (out.len() - code_at) as u32;
-        let unwind =
-            self.edits.unwind.filter(|_| exception_table::covers_anything(&self.relocation, &self.edits));
-        if let Some(handler) = unwind {
-            handler.append_to(out);
+        let covers = exception_table::covers_anything(&self.relocation, &self.edits);
+        if covers && !self.edits.unwind.is_empty() {
+            self.edits.unwind.iter().for_each(|snippet| snippet.append_to(out));
             self.appended.push(unwind_pc);
         } else {
             self.edits.covered.clear();

@@ -33,6 +33,24 @@ pub(crate) struct LibraryCall {
     pub(crate) id: u32,
 }
 
+/// What an `invokedynamic` makes that makes a [reference](super::references).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MakesReference {
+    /// How the task is given.
+    pub(crate) given: u8,
+    /// Internal name of the interface.
+    pub(crate) interface: &'static [u8],
+    /// The receiver is captured.
+    pub(crate) captures: bool,
+}
+
+/// Such an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) pc: u32,
+    pub(crate) made: MakesReference,
+}
+
 /// The calls of one class, then of one method; a buffer that is used for one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct CallSites {
@@ -40,6 +58,10 @@ pub(crate) struct CallSites {
     callees: Vec<(u16, &'static [u8])>,
     /// Of the method in work, by pc, ascending.
     pub(crate) calls: Vec<Call>,
+    /// References that the class in work makes, by pool index, ascending.
+    makes: Vec<(u16, MakesReference)>,
+    /// Those of the method in work, by pc, ascending.
+    pub(crate) references: Vec<Made>,
     /// Ids of the calls into libraries that the class in work makes, by pool index, ascending.
     pub(crate) library: Vec<(u16, u32)>,
     /// Those of the method in work, by pc, ascending.
@@ -47,11 +69,18 @@ pub(crate) struct CallSites {
 }
 
 impl CallSites {
-    /// Looks through the pool of a class.
-    pub(crate) fn begin_class(&mut self, pool: &ConstantPool<'_>, transforms: &Transforms) {
+    /// Looks through the pool of a class; `makes`: the references that it makes, by pool index, ascending.
+    pub(crate) fn begin_class(
+        &mut self,
+        pool: &ConstantPool<'_>,
+        transforms: &Transforms,
+        makes: Vec<(u16, MakesReference)>,
+    ) {
         self.callees.clear();
         self.calls.clear();
         self.library_calls.clear();
+        self.references.clear();
+        self.makes = makes;
         if !looks_for_calls(transforms, pool) {
             return;
         }
@@ -70,15 +99,19 @@ impl CallSites {
     pub(crate) fn begin_method(&mut self, code: &[u8]) -> Result<(), Reason> {
         self.calls.clear();
         self.library_calls.clear();
-        if self.callees.is_empty() && self.library.is_empty() {
+        self.references.clear();
+        if self.callees.is_empty() && self.library.is_empty() && self.makes.is_empty() {
             return Ok(());
         }
         for instruction in Instructions::new(code) {
             let instruction = instruction.map_err(|_| Reason::BadCode)?;
-            if !ALL.contains(&instruction.opcode) {
+            if !ALL.contains(&instruction.opcode) && instruction.opcode != opcode::INVOKEDYNAMIC {
                 continue;
             }
             let (pc, callee) = (instruction.pc as u32, u2(instruction.bytes, 1));
+            if let Ok(at) = self.makes.binary_search_by_key(&callee, |callee| callee.0) {
+                self.references.push(Made { pc, made: self.makes[at].1 });
+            }
             if let Ok(at) = self.library.binary_search_by_key(&callee, |callee| callee.0) {
                 let (behind, id) = (pc + instruction.bytes.len() as u32, self.library[at].1);
                 self.library_calls.push(LibraryCall { pc, behind, id });

@@ -9,6 +9,8 @@
 //! | StructuredTaskScope | `fork` |
 //! | any other class: methods with the names and parameters of the two rows above | the same, if the receiver is an Executor, a CompletionService or a StructuredTaskScope when the call is made |
 //! | CompletableFuture, CompletionStage | the public ones with a functional interface: `supplyAsync`, `thenApply`, `thenApplyAsync`, .. |
+//! | any other class: methods of a receiver with names and results as these | the same but those that end in `Async` only: `thenApply`, `handle`, `whenCompleteAsync`, .. |
+//! | ForkJoinTask | `adapt`, `adaptInterruptible` |
 //! | Thread | `startVirtualThread` |
 //! | Thread.Builder and the two below it | `start(Runnable)` |
 //!
@@ -21,8 +23,8 @@
 //!
 //! Where the receiver decides, `dup2` copies receiver and task for the `wrap` that gets both.
 //!
-//! Not reached: method references to these methods (`tasks.forEach(executor::execute)`), calls by reflection, tasks of fork and join
-//! (`RecursiveTask.fork`, parallel streams), `java.util.Timer`.
+//! Tasks of fork and join and of timers are [given](super::given_tasks) as they are; [references](super::references) to these methods and
+//! functions of parallel [streams](super::streams) are looked for as well. Not reached: calls by reflection.
 //!
 //! The program can see the difference where it compares tasks, casts them back or prints the stack of one; so this transform
 //! is there on request only.
@@ -153,14 +155,36 @@ const TASKS: [Hook; 7] = [
     Hook::WrapBiConsumer,
 ];
 
+/// The interface of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Runnable,
+    Callable,
+    Supplier,
+}
+
+/// The task of a method that has it as its last parameter, and whether the receiver decides.
+pub(super) fn last_task(method: &MemberRef<'_>) -> Option<(Task, bool)> {
+    let HandOver { wrap, by_receiver, .. } = task_of(method).filter(|task| task.above == Above::Nothing)?;
+    let task = match wrap {
+        Hook::WrapRunnable | Hook::WrapRunnableFor => Task::Runnable,
+        Hook::WrapCallable | Hook::WrapCallableFor => Task::Callable,
+        Hook::WrapSupplier => Task::Supplier,
+        _ => return None,
+    };
+    Some((task, by_receiver))
+}
+
 /// How `method` gets its task, if it is one of those above.
 fn task_of(method: &MemberRef<'_>) -> Option<HandOver> {
     if let Some(hand_over) = executor_task(method) {
         return Some(hand_over);
     }
-    let continues = method.name.ends_with(b"Async")
-        || CONTINUATIONS.iter().any(|beginning| method.name.starts_with(beginning));
-    let listed = (FUTURES.contains(&method.class) && continues)
+    let begins = CONTINUATIONS.iter().any(|beginning| method.name.starts_with(beginning));
+    let own = begins && FUTURES.iter().any(|class| returns(method.descriptor, class));
+    let listed = own
+        || (FUTURES.contains(&method.class) && (begins || method.name.ends_with(b"Async")))
+        || (method.class == b"java/util/concurrent/ForkJoinTask" && method.name.starts_with(b"adapt"))
         || (BUILDERS.contains(&method.class) && method.name == b"start")
         || (method.class == b"java/lang/Thread" && method.name == b"startVirtualThread");
     if !listed {
@@ -182,6 +206,12 @@ fn task_of(method: &MemberRef<'_>) -> Option<HandOver> {
     task.map(|(wrap, above)| HandOver { wrap, above, by_receiver: false })
 }
 
+/// Whether a descriptor ends with this class.
+fn returns(descriptor: &[u8], class: &[u8]) -> bool {
+    let result = descriptor.rsplit(|&byte| byte == b')').next().and_then(|result| result.strip_prefix(b"L"));
+    result.and_then(|result| result.strip_suffix(b";")) == Some(class)
+}
+
 /// The same for a method with name and parameters of an executor's.
 fn executor_task(method: &MemberRef<'_>) -> Option<HandOver> {
     let (_, tasks, aboves) = EXECUTOR_METHODS.iter().find(|(name, ..)| *name == method.name)?;
@@ -197,6 +227,10 @@ fn executor_task(method: &MemberRef<'_>) -> Option<HandOver> {
         _ => return None,
     };
     let by_receiver = !EXECUTORS.contains(&method.class);
+    if by_receiver && method.descriptor.ends_with(b")Ljava/util/Collection;") {
+        // That of ForkJoinTask, which is static.
+        return None;
+    }
     let wrap = match wrap {
         Hook::WrapRunnable if by_receiver => Hook::WrapRunnableFor,
         Hook::WrapCallable if by_receiver => Hook::WrapCallableFor,

@@ -72,7 +72,7 @@ impl Transform for MethodEvents {
             edits.least_stack = edits.least_stack.max(2);
             let unwind =
                 ended(site, edits, [Hook::MethodUnwind, Hook::CountedUnwind, Hook::CountedUnwindLong])?;
-            edits.unwind = Some(unwind.with(&[opcode::ATHROW]));
+            edits.unwind.extend([unwind, Snippet::default().with(&[opcode::ATHROW])]);
         }
         Ok(())
     }

@@ -7,7 +7,8 @@
 //! | [`lines`] | how often every line and branch is executed |
 //! | [`allocation`] | every array and object that a method creates |
 //! | [`thread_links`] | which call started a thread |
-//! | [`hand_over`] | which call handed a task to another thread |
+//! | [`hand_over`], [`given_tasks`], [`streams`] | which call handed a task to another thread |
+//! | [`references`] | the same of method references to such calls |
 //! | [`values`] | which statements are sent to databases, which requests are made and served, which files are opened |
 //! | [`library_calls`] | every call into a class that is not rewritten; `waits`: calls of methods that [block](crate::library::blocking) |
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
@@ -25,6 +26,7 @@ pub mod boot_modules;
 pub mod boot_probes;
 pub mod bytecodes;
 pub(crate) mod call_sites;
+pub mod given_tasks;
 pub mod hand_over;
 pub mod http;
 pub mod library_calls;
@@ -33,10 +35,12 @@ pub mod method_events;
 mod operands;
 pub mod own_calls;
 pub mod parks;
+pub mod references;
 pub mod reflection;
 pub mod regions;
 pub mod rmi;
 mod site;
+pub mod streams;
 mod table;
 pub mod thread_links;
 pub mod values;
@@ -51,7 +55,7 @@ use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::edits::{Edits, Snippet};
 use crate::code::uninitialized::Flow;
 use crate::region::RegionFault;
-use call_sites::{Call, LibraryCall};
+use call_sites::{Call, LibraryCall, Made};
 use own_calls::{InsertCalls, Placed};
 use regions::Located;
 
@@ -122,6 +126,11 @@ table::transforms! {
         /// [`method_events`].
         method_events
     }
+    // A task's own method ends within what ran on behalf of who gave it.
+    given_tasks::GivenTasks {
+        /// [`given_tasks`]; [`hand_over`](Self::hand_over) without it knows no such task.
+        given_tasks
+    }
     // What the call makes, calls and hands over, it does while it is open.
     allocation::ObjectInit {
         /// The part of [`allocation`] for `java.lang.Object`.
@@ -142,6 +151,14 @@ table::transforms! {
     hand_over::HandOvers {
         /// [`hand_over`].
         hand_over
+    }
+    streams::Streams {
+        /// [`streams`]; [`hand_over`](Self::hand_over) without it knows nothing of them.
+        streams
+    }
+    references::References {
+        /// [`references`], of which [`thread_links`](Self::thread_links) and [`hand_over`](Self::hand_over) know nothing by themselves.
+        references
     }
     // Its ends come behind those of library calls by itself.
     values::Values {
@@ -187,6 +204,8 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) request: &'a Request<'a>,
     /// The calls that transforms look for, by pc.
     pub(crate) calls: &'a [Call],
+    /// The instructions that make [`references`], by pc.
+    pub(crate) references: &'a [Made],
     /// The calls into libraries, by pc.
     pub(crate) library_calls: &'a [LibraryCall],
     /// What pushes it, once somebody has asked: a constant is appended once.

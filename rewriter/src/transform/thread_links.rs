@@ -22,7 +22,7 @@ use crate::code::hooks::Hook;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadLinks;
 
-fn starts(method: &MemberRef<'_>) -> Option<()> {
+pub(super) fn starts(method: &MemberRef<'_>) -> Option<()> {
     (method.name == b"start" && method.descriptor == b"()V").then_some(())
 }
 

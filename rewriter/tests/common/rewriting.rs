@@ -75,7 +75,15 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
     let mut used_before = ClassRewriter::with_regions(Transforms::ALL, regions.clone());
     for transforms in [
         Transforms { method_events: true, ..Transforms::NONE },
-        Transforms { allocation: true, thread_links: true, hand_over: true, ..Transforms::NONE },
+        Transforms {
+            allocation: true,
+            thread_links: true,
+            hand_over: true,
+            given_tasks: true,
+            references: true,
+            streams: true,
+            ..Transforms::NONE
+        },
         Transforms::ALL,
     ] {
         let mut chooser = Chooser::new(bytes);

@@ -27,12 +27,15 @@ pub(crate) mod tables;
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
-/// All but what is looked at on real machines: what `bytecodes`, `lines`, `values` and `remote-http` insert is compared with what a JVM executes; `rmi` and `parks` insert into a few classes of the
+/// All but what is looked at on real machines: what `bytecodes`, `lines`, `values`, `given_tasks`, `references`, `streams` and `remote-http` insert is compared with what a JVM executes; `rmi` and `parks` insert into a few classes of the
 /// JDK.
 pub(crate) const MOST: Transforms = Transforms {
     rmi: false,
     jdbc: false,
     remote_http: false,
+    given_tasks: false,
+    references: false,
+    streams: false,
     http: false,
     files: false,
     parks: false,

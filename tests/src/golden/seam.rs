@@ -74,7 +74,7 @@ pub const COMBINATIONS: [(&str, Transforms); 15] = [
     (
         "thread-links",
         Transforms {
-            of: rewrite::Transforms { thread_links: true, ..NONE },
+            of: rewrite::Transforms { thread_links: true, references: true, ..NONE },
             regions: false,
             library: false,
             wraps: false,
@@ -83,7 +83,13 @@ pub const COMBINATIONS: [(&str, Transforms); 15] = [
     (
         "hand-over",
         Transforms {
-            of: rewrite::Transforms { hand_over: true, ..NONE },
+            of: rewrite::Transforms {
+                hand_over: true,
+                given_tasks: true,
+                references: true,
+                streams: true,
+                ..NONE
+            },
             regions: false,
             library: false,
             wraps: false,

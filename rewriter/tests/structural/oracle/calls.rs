@@ -52,10 +52,17 @@ future exceptionally (Ljava/util/function/Function;) Function top
 future exceptionallyComposeAsync (Ljava/util/function/Function;+E) Function top
 future exceptionallyCompose (Ljava/util/function/Function;) Function top
 future completeAsync (Ljava/util/function/Supplier;+E) Supplier top
+forks adapt (Ljava/lang/Runnable;) Runnable top
+forks adapt (Ljava/lang/Runnable;Ljava/lang/Object;) Runnable one
+forks adapt (Ljava/util/concurrent/Callable;) Callable top
+forks adaptInterruptible (Ljava/lang/Runnable;) Runnable top
+forks adaptInterruptible (Ljava/lang/Runnable;Ljava/lang/Object;) Runnable one
+forks adaptInterruptible (Ljava/util/concurrent/Callable;) Callable top
 thread startVirtualThread (Ljava/lang/Runnable;) Runnable top
 builder start (Ljava/lang/Runnable;) Runnable top
 ";
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("forks", &["java/util/concurrent/ForkJoinTask"]),
     (
         "executor",
         &[
@@ -131,9 +138,17 @@ fn handed_over(pool: &Pool, insn: &Insn<'_>) -> Option<Wrapped> {
     let class = pool.class(u16::from_be_bytes([entry[0], entry[1]]));
     let group = GROUPS.iter().find(|group| group.1.iter().any(|name| name.as_bytes() == class));
     let named = handed_over_by(pool, insn, group.map_or("", |group| group.0));
-    let anyones = || handed_over_by(pool, insn, "executor").filter(|_| insn.op() != op::INVOKESTATIC);
+    let (name, descriptor) = pool.name_and_type(insn.index());
+    let is_receivers = insn.op() != op::INVOKESTATIC && !descriptor.ends_with(b")Ljava/util/Collection;");
+    let anyones = || handed_over_by(pool, insn, "executor").filter(|_| is_receivers);
+    let makes_stage =
+        [&b")Ljava/util/concurrent/CompletableFuture;"[..], b")Ljava/util/concurrent/CompletionStage;"];
+    let is_stages = makes_stage.iter().any(|end| descriptor.ends_with(end))
+        && ![&b"runAsync"[..], b"supplyAsync", b"completeAsync"].contains(&name);
+    let stages = || handed_over_by(pool, insn, "future").filter(|_| is_stages);
     let wrapped = |(task, over), by_receiver| Wrapped { task, over, by_receiver };
-    named.map(|found| wrapped(found, false)).or_else(|| Some(wrapped(anyones()?, true)))
+    let named = named.or_else(stages).map(|found| wrapped(found, false));
+    named.or_else(|| Some(wrapped(anyones()?, true)))
 }
 
 /// Descriptor of the task's interface, and what lies over it, for calls of this group.

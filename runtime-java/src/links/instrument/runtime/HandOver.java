@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 /**
  * Tasks that are handed to another thread: what a task does is recorded under a frame of the link from the context that
  * handed it over. Arguments, results and exceptions pass unchanged. A task stays as it is where nothing is recorded, where
- * it is wrapped already, and where executors look at its other types: tasks with priorities, tasks of fork and join.
+ * it is wrapped already, and where executors look at its other types: tasks with priorities, and tasks of fork and join, which {@link TaskLinks} knows.
  */
 @SuppressWarnings("overloads")
 public final class HandOver {
@@ -92,7 +92,7 @@ public final class HandOver {
     }
 
     /** Whether an object runs the tasks that its methods get. A StructuredTaskScope has been there since Java 21 only. */
-    private static boolean takesTasks(Object receiver) {
+    static boolean takesTasks(Object receiver) {
         if (receiver instanceof Executor || receiver instanceof CompletionService) {
             return true;
         }
@@ -119,7 +119,7 @@ public final class HandOver {
     }
 
     /** The link for a task; 0: it is not to be wrapped. */
-    private static int link(Object task) {
+    static int link(Object task) {
         if (task == null || task instanceof Task || task instanceof Comparable || task instanceof ForkJoinTask) {
             return 0;
         }
@@ -135,8 +135,39 @@ public final class HandOver {
         }
     }
 
+    /** Opens the frame of a link; null: it could not be opened. */
+    static ThreadState enter(int link) {
+        ThreadState state = null;
+        try {
+            state = CurrentThread.fresh();
+            if (state == null) {
+                state = CurrentThread.newState();
+            }
+            return state != null && LinkFrames.enter(state, link) ? state : null;
+        } catch (StackOverflowError e) {
+            return null;
+        } catch (Throwable e) {
+            CurrentThread.failed(state, e);
+            return null;
+        }
+    }
+
+    /** Closes the frame that was opened; null: none was. */
+    static void leave(ThreadState state, int link) {
+        if (state == null) {
+            return;
+        }
+        try {
+            LinkFrames.leave(state, link);
+        } catch (StackOverflowError e) {
+            // The frame stays open until one beneath it closes.
+        } catch (Throwable e) {
+            CurrentThread.failed(state, e);
+        }
+    }
+
     /** A wrapped task. */
-    private abstract static class Task {
+    abstract static class Task {
         private final int link;
         private final Object task;
 
@@ -147,32 +178,11 @@ public final class HandOver {
 
         /** Opens the frame; null: it could not be opened. */
         final ThreadState enter() {
-            ThreadState state = null;
-            try {
-                state = CurrentThread.fresh();
-                if (state == null) {
-                    state = CurrentThread.newState();
-                }
-                return state != null && LinkFrames.enter(state, link) ? state : null;
-            } catch (StackOverflowError e) {
-                return null;
-            } catch (Throwable e) {
-                CurrentThread.failed(state, e);
-                return null;
-            }
+            return HandOver.enter(link);
         }
 
         final void leave(ThreadState state) {
-            if (state == null) {
-                return;
-            }
-            try {
-                LinkFrames.leave(state, link);
-            } catch (StackOverflowError e) {
-                // The frame stays open until one beneath it closes.
-            } catch (Throwable e) {
-                CurrentThread.failed(state, e);
-            }
+            HandOver.leave(state, link);
         }
 
         @Override

@@ -1,10 +1,16 @@
 package instrument.runtime;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The links that one thread has made: from one of its contexts to work in other threads. A context has one link of each
- * kind, however often it is used; in a trace every use has its own.
+ * kind, however often it is used; in a trace every use has its own. Tasks that are handed over on behalf of one link by the same methods have one,
+ * whichever threads do it, and so have those of a method that calls itself: the work is the same.
+ *
+ * <p>Where tasks hand over tasks like themselves, each level has a link, down to {@link #DEEP}. From there on, and where there are {@link #MANY}, such a
+ * task stays with the link that the like of it had, so that there is an end to them.
  *
  * <p>The links of all threads are numbered together. A number is given again when nothing in the file refers to it any more:
  * the thread that made it was folded into the ended ones, and so was every thread that it started. Numbers of tasks stay,
@@ -30,6 +36,11 @@ final class Links {
     /** Most links at one time, and most in a trace, whose events have 26 bits for the number. */
     private static final int MOST = 1 << 16;
     private static final int MOST_TRACED = (1 << Format.NUMBER_BITS) - 1;
+    /** From so many links above one another on, and so many in all, tasks stay with the link of their like. */
+    private static final int DEEP = 128;
+    private static final int MANY = 10000;
+    /** In the number of a link of a thread: another one made it. */
+    private static final int FOREIGN = 1 << 30;
     private static final int CHUNK = 4096;
     private static final int LINKS_IN_CHUNK = (CHUNK - Format.HEADER) / (8 * Format.LINK_WORDS);
     /** In the place of the number of users: for ever. */
@@ -43,6 +54,10 @@ final class Links {
     private static int[] free = new int[16];
     private static int freeCount;
     private static boolean full;
+    /** By number, of those that hand over in a tree: where. */
+    private static Origin[] origins = new Origin[64];
+    /** Those of them that are below others. */
+    private static final Map<Origin, Integer> SHARED = new HashMap<Origin, Integer>();
 
     /** Keys of this thread's links, 0 where there is none: node, and one bit for the kind. */
     private int[] keys = new int[8];
@@ -62,7 +77,7 @@ final class Links {
             links = new Links();
             state.links = links;
         }
-        return links.of(node, kind, state.ordinal);
+        return links.of(state, node, kind);
     }
 
     /** The number of a link that calls from other processes are served under; 0: there is no room. */
@@ -99,32 +114,93 @@ final class Links {
         for (int i = hash(key);; i++) {
             int found = keys[i & keys.length - 1];
             if (found == key || found == 0) {
-                return numbers[i & keys.length - 1];
+                return numbers[i & keys.length - 1] & ~FOREIGN;
             }
         }
     }
 
-    private int of(int node, int kind, int ordinal) {
+    private int of(ThreadState state, int node, int kind) {
         int number = known(node, kind);
         if (number != 0) {
             return number;
         }
-        synchronized (LOCK) {
-            if (last - freeCount >= MOST) {
-                return none();
+        Origin origin = kind == HAND_OVER ? state.origin(node) : null;
+        int at = origin == null ? node : origin.node;
+        number = at == node ? 0 : known(at, kind);
+        if (number == 0) {
+            synchronized (LOCK) {
+                int like = origin == null ? 0 : like(origin);
+                number = like == 0 ? make(at, kind, state.ordinal, origin) : like | FOREIGN;
             }
-            number = write(freeCount > 0 ? free[--freeCount] : next(), kind, node, ordinal, 0);
             if (number == 0) {
                 return 0;
             }
-            users[number] = kind == HAND_OVER ? KEPT : 1;
+            put(at, kind, number);
         }
+        if (at != node) {
+            put(node, kind, number | FOREIGN);
+        }
+        return number & ~FOREIGN;
+    }
+
+    /** Under the lock. */
+    private static int make(int node, int kind, int ordinal, Origin origin) {
+        if (last - freeCount >= MOST) {
+            return none();
+        }
+        int number = write(freeCount > 0 ? free[--freeCount] : next(), kind, node, ordinal, 0);
+        if (number != 0) {
+            users[number] = kind == HAND_OVER ? KEPT : 1;
+            if (origin != null) {
+                know(origin, number);
+            }
+        }
+        return number;
+    }
+
+    private static void know(Origin origin, int number) {
+        if (number >= origins.length) {
+            origins = Arrays.copyOf(origins, users.length);
+        }
+        origins[number] = origin;
+        Origin above = above(origin);
+        if (above != null) {
+            origin.links = above.links + 1;
+            SHARED.put(origin, number);
+        }
+    }
+
+    /** Where the link was made below which a task is handed over; null: none is, or none that a task has. */
+    private static Origin above(Origin origin) {
+        return origin.link < origins.length ? origins[origin.link] : null;
+    }
+
+    /** The link of what was handed over in the same place already; 0: there is none. Under the lock. */
+    private static int like(Origin origin) {
+        Origin above = above(origin);
+        if (above == null) {
+            return 0;
+        }
+        Integer same = SHARED.get(origin);
+        if (same != null) {
+            return same;
+        }
+        if (above.links < DEEP && last - freeCount < MANY) {
+            return 0;
+        }
+        int link = origin.link;
+        for (; above != null && !above.isLike(origin); above = above(above)) {
+            link = above.link;
+        }
+        return above == null ? 0 : link;
+    }
+
+    private void put(int node, int kind, int number) {
         if (2 * (count + 1) > keys.length) {
             grow();
         }
         insert(node << 1 | kind - 1, number);
         count++;
-        return number;
     }
 
     private static int hash(int key) {
@@ -212,6 +288,8 @@ final class Links {
             free = new int[16];
             freeCount = 0;
             full = false;
+            origins = new Origin[64];
+            SHARED.clear();
         }
     }
 
@@ -241,7 +319,7 @@ final class Links {
         if (links != null) {
             for (int i = 0; i < links.keys.length; i++) {
                 int number = links.numbers[i];
-                if (number != 0) {
+                if (number != 0 && (number & FOREIGN) == 0) {
                     synchronized (LOCK) {
                         place(number, nodes == null ? 0 : nodes.get(links.keys[i] >>> 1), ordinal);
                     }

@@ -80,6 +80,7 @@ final class Session {
         CurrentThread.renew();
         Roots.renew();
         Running.renew();
+        TaskLinks.renew();
         ThreadLinks.renew();
         Threads.renew();
         synchronized (Pauses.LOCK) {

@@ -134,6 +134,10 @@ final class Start extends Recorder {
         ThreadStop.is(throwable);
         ClassNames.of(new Object());
         HandOver.wrap((Runnable) null);
+        TaskLinks.given(null);
+        TaskLinks.taskEnds(TaskLinks.taskBegins(null));
+        References.of(null, 0);
+        StreamTasks.of(null, null, 0);
         Regions.end(0);
         Bytecodes.methodExit(0, 0);
         Bytecodes.methodUnwind(0, 0);

@@ -120,6 +120,11 @@ abstract class ShadowStack {
     /** The number of the node on top, 0 if there is none. */
     abstract int contextNode();
 
+    /** Where a task that is handed over in the context of a node comes from; null: nobody knows. */
+    Origin origin(int node) {
+        return null;
+    }
+
     /** The number of a node's context has been found. */
     void contextIs(int node, int context) {}
 

@@ -108,6 +108,23 @@ final class TreeNodes {
         return at;
     }
 
+    /** Where a task comes from that is handed over in this context. A method that calls itself hands over where it was called first. */
+    Origin origin(int node) {
+        int first = outermost(node);
+        int length = 0;
+        int at = first;
+        for (; at != 0 && !isLink(at); at = callerOf(at)) {
+            length++;
+        }
+        int link = at == 0 ? 0 : consumerOf(at) & ~Format.LINK;
+        int[] path = new int[length];
+        at = first;
+        for (int i = 0; i < length; i++, at = callerOf(at)) {
+            path[i] = consumerOf(at);
+        }
+        return new Origin(first, link, path);
+    }
+
     private boolean isPlain(int node) {
         return !isLink(node) && !LibraryCalls.has(consumerOf(node) - 1) && (words.get(place(node) + Format.NODE_FOLLOWERS) & Format.KEPT) == 0;
     }

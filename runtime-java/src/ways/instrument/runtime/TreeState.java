@@ -441,6 +441,11 @@ final class TreeState extends MappedTree {
     }
 
     @Override
+    Origin origin(int node) {
+        return nodes.origin(node);
+    }
+
+    @Override
     boolean pushLink(int link) {
         if (!reserveKey(contextNode(), Format.LINK | link)) {
             return false;
