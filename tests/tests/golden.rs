@@ -337,6 +337,7 @@ fn compile_judge(jdk: &Jdk, work: &Path) -> Result<PathBuf> {
         "ThreadLinks",
         "HandOver",
         "References",
+        "ReflectedCalls",
         "StreamTasks",
         "TaskLinks",
         "Regions",
@@ -525,6 +526,7 @@ impl Variant {
         for (on, what, stated, found) in [
             (transforms.of.thread_links, "starts", &case.starts, &reading.starts),
             (transforms.of.hand_over, "tasks", &case.tasks, &reading.tasks),
+            (transforms.of.reflection, "reflected", &case.reflected, &reading.reflected),
             (transforms.of.rmi, "remote", &case.remote, &reading.remote),
         ] {
             let expected = if on { stated.clone() } else { BTreeMap::new() };

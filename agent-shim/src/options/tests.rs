@@ -4,7 +4,13 @@ use instrument_rewriter::filter::ClassVerdict;
 #[test]
 fn nothing_means_the_methods_of_the_program() {
     let options = Options::parse("").unwrap();
-    let usual = Transforms { method_events: true, thread_links: true, waits: true, ..Transforms::NONE };
+    let usual = Transforms {
+        method_events: true,
+        thread_links: true,
+        references: true,
+        waits: true,
+        ..Transforms::NONE
+    };
     assert_eq!(options.transforms, usual);
     assert_eq!(options.filter.class(b"com/acme/Foo"), ClassVerdict::All);
     assert!(options.jdk_filter.is_none() && options.recorder.is_empty());

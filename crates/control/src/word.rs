@@ -446,6 +446,6 @@ mod tests {
             assert_ne!(Transform::set(&[*transform]), Transforms::NONE, "{word}");
         }
         let all: Vec<Transform> = Transform::WORDS.iter().map(|(_, transform, _)| *transform).collect();
-        assert_eq!(Transform::set(&all), Transforms { parks: false, ..Transforms::ALL });
+        assert_eq!(Transform::set(&all), Transforms { parks: false, reflection: false, ..Transforms::ALL });
     }
 }

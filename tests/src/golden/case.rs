@@ -74,6 +74,9 @@ pub struct Case {
     /// Expected tasks handed over: simple name of the functional interface -> number.
     #[serde(default)]
     pub tasks: BTreeMap<String, u64>,
+    /// Expected calls by reflection: simple name of the class of what names the target -> number.
+    #[serde(default)]
+    pub reflected: BTreeMap<String, u64>,
     /// Expected events of remote calls: hook -> number.
     #[serde(default)]
     pub remote: BTreeMap<String, u64>,

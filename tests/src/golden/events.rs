@@ -25,6 +25,8 @@ pub struct Reading {
     pub starts: BTreeMap<String, u64>,
     /// Tasks handed over, by functional interface.
     pub tasks: BTreeMap<String, u64>,
+    /// Calls by reflection, by the class of what names the target.
+    pub reflected: BTreeMap<String, u64>,
     /// Events of remote calls, by hook.
     pub remote: BTreeMap<String, u64>,
     /// Passages of code regions, by number.
@@ -53,7 +55,7 @@ struct Frame {
 }
 
 /// Reads lines of `THREAD KIND ID` (the probe's name as kind), `new CLASS`, `start CLASS`, `task INTERFACE`,
-/// `remote HOOK`,
+/// `reflected CLASS`, `remote HOOK`,
 /// and `region THREAD begin|end|left NUMBER`.
 ///
 /// # Errors
@@ -68,6 +70,7 @@ pub fn read_events(text: &str, ids: &Ids) -> Result<Reading> {
             Some(("new", class)) => Some((&mut reading.allocations, class)),
             Some(("start", class)) => Some((&mut reading.starts, class)),
             Some(("task", interface)) => Some((&mut reading.tasks, interface)),
+            Some(("reflected", class)) => Some((&mut reading.reflected, class)),
             Some(("remote", hook)) => Some((&mut reading.remote, hook)),
             _ => None,
         };
