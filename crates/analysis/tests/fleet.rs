@@ -63,12 +63,17 @@ fn calibrated(mut process: Writer) -> Writer {
 
 /// Of a sample every 2 ms.
 fn of_samples(size: u64) -> Writer {
+    of_samples_worth(size, 1)
+}
+
+/// Of a sample every so many times 2 ms.
+fn of_samples_worth(size: u64, times: u64) -> Writer {
     let mut writer = process(0, 91_000_000);
     let script = Script::new(1000).samples(3).enter(1).samples(30 * size).call(2, |s| s.samples(50));
     let script = script.call(5, |s| s.wait(40 * MS).samples(2)).exit(1);
     let other = ThreadSamples {
         period_ns: MS,
-        cpu_ns: (340 + 60 * size) * MS,
+        cpu_ns: times * (340 + 60 * size) * MS,
         in_probes: 100,
         unattributed: 15,
         ..ThreadSamples::default()
@@ -225,7 +230,8 @@ fn times_are_without_what_recording_cost_where_that_is_known_of_all() {
 #[test]
 fn samples_are_added_up() {
     let dataset = Dataset::new().add(of_samples(1), "1").add(of_samples(2), "1");
-    let (sum, _) = dataset.sum(&Chosen::default()).unwrap();
+    let (sum, summed) = dataset.sum(&Chosen::default()).unwrap();
+    assert_eq!(summed.messages, []);
     let resources = ["running", "samples"];
     assert_eq!(ways(std::slice::from_ref(&sum), &resources), ways(&dataset.profiles, &resources));
     let of = |file: &Path| ProfileFile::open(file, 0, false).unwrap().profile.threads[0].samples.unwrap();
@@ -235,6 +241,26 @@ fn samples_are_added_up() {
         (2 * one.in_no_call, 2 * one.unattributed, 2 * one.in_probes)
     );
     assert_eq!((sum.cpu_ns, sum.user_only), (860 * MS, false));
+}
+
+/// The profile has one worth of samples for a thread: where processes differ, the time in all is right and that of contexts is not.
+#[test]
+fn samples_of_different_worth_are_said_to_be_in_the_wrong_place() {
+    let dataset = Dataset::new().add(of_samples(1), "1").add(of_samples_worth(2, 2), "1");
+    let (sum, summed) = dataset.sum(&Chosen::default()).unwrap();
+    let [message] = &summed.messages[..] else { panic!("{summed:?}") };
+    let running = |files: &[PathBuf]| {
+        let ways = ways(files, &["running"]);
+        ways.into_iter().map(|(way, (_, figures))| (way, figures[0])).collect::<BTreeMap<_, _>>()
+    };
+    let (sum, exact) = (running(&[sum]), running(&dataset.profiles));
+    let total = |of: &BTreeMap<String, u64>| of.values().sum::<u64>() as f64;
+    // But for less than a sample: those in probes are a whole number.
+    assert!((total(&sum) / total(&exact) - 1.0).abs() < 1e-3, "{sum:?} {exact:?}");
+    let moved: u64 = exact.iter().map(|(way, &ns)| ns.abs_diff(sum[way])).sum();
+    let percent = 100.0 * moved as f64 / 2.0 / total(&exact);
+    let said = message.text.split(": ").nth(1).and_then(|text| text.split(' ').next()).unwrap();
+    assert!(percent > 1.0 && (said.parse::<f64>().unwrap() - percent).abs() < 0.15, "{percent}: {message:?}");
 }
 
 #[test]

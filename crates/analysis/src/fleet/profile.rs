@@ -24,6 +24,8 @@ use crate::session::{Error, Message};
 
 /// Bytes that a profile has for the name of threads.
 const NAME_ROOM: usize = 96;
+/// In percent of the time: less of it in other contexts is not spoken of.
+const NOTICED: f64 = 0.5;
 /// Of what is made in a context the dataset has the number, and the classes by method only.
 const CLASS: (u32, &str) = (1, "(class not known)");
 
@@ -145,6 +147,13 @@ fn messages(processes: &Processes, sums: &Sums, times: Times) -> Vec<Message> {
             processes.all.len()
         )));
     }
+    let moved = moved_percent(sums);
+    if times == Times::Samples && moved >= NOTICED {
+        messages.push(Message::warning(format!(
+            "a sample does not stand for as much time in each process: {moved:.1} % of the time is in other contexts than it was in, \
+             though in all it is right; fleet xtree and fleet xprof have each where it was"
+        )));
+    }
     if sums.covered.left_out > 0 {
         messages.push(Message::note(
             "waits, and objects that were followed, are not in the profile; the dataset has them".into(),
@@ -233,6 +242,25 @@ fn row_of_samples<'a>(sums: &'a Sums, context: &Key) -> Option<&'a str> {
 
 fn is_row_of_samples(kind: Kind, name: &str) -> bool {
     kind == Kind::Link && [KERNEL, UNKNOWN].contains(&name)
+}
+
+/// How much of the running time the profile has in other contexts than the dataset, in percent: in the profile each sample of a thread, or pool,
+/// stands for the same time.
+fn moved_percent(sums: &Sums) -> f64 {
+    let (mut moved, mut all) = (0.0, 0.0);
+    for thread in sums.threads.values() {
+        let contexts = thread.contexts.iter().filter(|(key, _)| row_of_samples(sums, key) != Some(KERNEL));
+        let rows: Vec<_> = std::iter::once(&thread.own).chain(contexts.map(|(_, figures)| figures)).collect();
+        let running: f64 = rows.iter().map(|row| row.running as f64).sum();
+        let met: f64 = rows.iter().map(|row| row.samples as f64).sum();
+        if met > 0.0 {
+            let off = |row: &&Figures| (row.running as f64 - row.samples as f64 * running / met).abs();
+            // What one has too much another lacks.
+            moved += rows.iter().map(off).sum::<f64>() / 2.0;
+        }
+        all += running;
+    }
+    if all > 0.0 { 100.0 * moved / all } else { 0.0 }
 }
 
 /// What the samples of the contexts of a thread stand for, and the other samples. The number of those in probes is that of their time.
