@@ -308,3 +308,18 @@ impl Hook {
         self.row().2
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// The class that all of them are methods of where code of the boot loader calls them ([`BOOT_PROBES`]).
+    #[test]
+    fn no_two_hooks_are_the_same_method_of_one_class() {
+        let mut met = HashSet::new();
+        for hook in Hook::ALL {
+            assert!(met.insert((hook.name(), hook.descriptor())), "{hook:?}");
+        }
+    }
+}
