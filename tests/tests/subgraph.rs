@@ -133,7 +133,7 @@ fn calls_by_reflection_are_followed() -> Result<()> {
         assert_eq!(entries_of(&program.methods()?, "Plugins$Mixed.work"), 0, "{case}");
         let report =
             program.call(&["report", "-v", &format!("Plugins-{}.iprof", program.pid())])?.run_quietly()?;
-        let left_out = "what 2 method handles call that are made of others";
+        let left_out = "targets of 2 method handles that combine others";
         ensure!(text(&report.stdout).contains(left_out), "{case}: {}", text(&report.stdout));
         program.run("plug 3")?;
         program.end()?;

@@ -152,8 +152,8 @@ fn the_command_line_takes_several_kinds_of_values() -> Result<()> {
 
     // A kind that nothing is recorded of is said, and no other.
     let (_, report, _) = instrument(&["report", "served.iprof"])?;
-    let none = "statements  none: no code that is rewritten ran one by the interfaces of java.sql";
-    ensure!(report.contains(none) && report.matches("none: no code").count() == 1, "{report}");
+    let none = "statements  none: no rewritten code ran one through the interfaces of java.sql";
+    ensure!(report.contains(none) && report.matches("none: no rewritten code").count() == 1, "{report}");
 
     for word in ["http", "files"] {
         let (code, _, errors) =

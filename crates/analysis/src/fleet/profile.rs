@@ -150,8 +150,8 @@ fn messages(processes: &Processes, sums: &Sums, times: Times) -> Vec<Message> {
     let moved = moved_percent(sums);
     if times == Times::Samples && moved >= NOTICED {
         messages.push(Message::warning(format!(
-            "a sample does not stand for as much time in each process: {moved:.1} % of the time is in other contexts than it was in, \
-             though in all it is right; fleet xtree and fleet xprof have each where it was"
+            "samples of the processes stand for different times: {moved:.1} % of the time is in the wrong contexts of this profile; \
+             its sum is right, and fleet xtree and fleet xprof show the right contexts"
         )));
     }
     if sums.covered.left_out > 0 {

@@ -472,7 +472,7 @@ impl Emitter<'_> {
         if let Some(party) = self.requests_of {
             let name = &self.labels[party];
             remarks
-                .push(format!("of {name} only what it did for requests is told; --process all: everything"));
+                .push(format!("{name}: only its work for requests is shown; --process all shows all of it"));
         }
         let lost = self.lost();
         if lost > 0 {

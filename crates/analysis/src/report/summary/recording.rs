@@ -147,13 +147,13 @@ impl Subgraph {
         let Subgraph { reflective, unfollowed_handles: handles, unfollowed_calls: calls, .. } = self;
         if *handles > 0 {
             let text = format!(
-                "what {handles} method handles call that are made of others, unless other calls lead to it: attach without --subgraph records it"
+                "targets of {handles} method handles that combine others (such as MethodHandles.insertArguments); they are recorded without --subgraph"
             );
             fact(out, "left out", &text)?;
         }
         if *calls > 0 {
             let text = format!(
-                "{calls} calls by reflection may be missing: they began before what they call was rewritten"
+                "up to {calls} calls by reflection: they began before the methods that they call were rewritten"
             );
             fact(out, "left out", &text)?;
         }

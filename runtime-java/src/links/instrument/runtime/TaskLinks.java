@@ -19,6 +19,8 @@ public final class TaskLinks {
     private static final int PARTS = 64;
     private static final int MOST = 1 << 10;
     private static final Part[] TABLE = new Part[PARTS];
+    /** That it was full was said. */
+    private static volatile boolean isFull;
     /** The class of what Arrays.asList gives. */
     private static final Class<?> LIST_OF_ARRAY = Arrays.asList().getClass();
 
@@ -207,6 +209,9 @@ public final class TaskLinks {
                 int at = place(hash);
                 table[at] = new Waiting(task, hash, link, table[at]);
                 count++;
+            } else if (!isFull) {
+                isFull = true;
+                Log.say("too many tasks of fork and join or of timers wait at once: some are recorded without their cause");
             }
         }
 
@@ -275,6 +280,7 @@ public final class TaskLinks {
 
     /** Another recording begins: the links were those of the last one. */
     static void renew() {
+        isFull = false;
         for (Part part : TABLE) {
             part.clear();
         }

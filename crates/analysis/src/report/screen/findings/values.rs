@@ -30,9 +30,9 @@ const KINDS: [Of; 3] = [
         name: "SQL ",
         word: "statements",
         asked: "transform=jdbc",
-        absent: "ran one by the interfaces of java.sql",
+        absent: "ran one through the interfaces of java.sql",
     },
-    Of { name: "HTTP ", word: "requests", asked: "transform=http", absent: "made or served one by HTTP" },
+    Of { name: "HTTP ", word: "requests", asked: "transform=http", absent: "made or served one over HTTP" },
     Of { name: "FILE ", word: "files", asked: "transform=files", absent: "opened, copied or deleted one" },
 ];
 
@@ -105,7 +105,7 @@ pub(super) fn absent(screen: &Screen<'_>) -> Vec<Finding> {
         model.nodes().iter().any(|node| value_kind(model.name(node.consumer)) == Some(kind.name))
     };
     let absent = KINDS.iter().filter(|kind| was_asked(kind) && !is_there(kind));
-    let text = |kind: &Of| format!("none: no code that is rewritten {}", kind.absent);
+    let text = |kind: &Of| format!("none: no rewritten code {}", kind.absent);
     absent.map(|kind| Finding { name: kind.word, text: text(kind), of: None }).collect()
 }
 
