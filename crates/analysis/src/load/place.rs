@@ -248,7 +248,9 @@ impl Placing<'_> {
             let (kind, consumer) = match made.consumer {
                 TreeConsumer::Method(id) => (Kind::Method, self.consumer(of.copy, id)),
                 TreeConsumer::Deeper => (Kind::Deeper, self.model.consumer("(deeper)")),
-                TreeConsumer::Link(_) if caused && Some(i) == node => (Kind::Link, self.model.consumer("(task)")),
+                TreeConsumer::Link(_) if caused && Some(i) == node => {
+                    (Kind::Link, self.model.consumer("(task)"))
+                }
                 TreeConsumer::Link(number) => {
                     let name = self.task(units, of.copy, number);
                     (Kind::Link, self.model.consumer(&name))
