@@ -13,7 +13,7 @@ use clap::Args;
 use instrument_analysis::export::format::{Format, Recorded};
 use instrument_analysis::export::parquet::labels::Sources;
 use instrument_analysis::export::parquet::{self, Written};
-use instrument_analysis::session::{Error, Request};
+use instrument_analysis::session::Error;
 use instrument_artifacts::outputs::Outputs;
 use instrument_messages::{Listener, usage};
 use std::io;
@@ -103,8 +103,12 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if opts.source_path.is_some() {
         return Err(usage("--source-path goes with --format lcov"));
     }
-    // TAU's first routine is the thread: it has what the thread did in no recorded method.
-    let request = Request { lifetimes: opts.format == Format::Tau, ..opts.session.request() };
+    let mut request = opts.session.request();
+    if opts.format == Format::Tau {
+        // Each thread has a file, whose first routine is the thread itself: it has what the thread did in no recorded method.
+        request.lifetimes = true;
+        request.split_threads = true;
+    }
     let session = session::read(&request, talk)?;
     export.write(&Recorded { session: &session, request: &request }, talk)
 }

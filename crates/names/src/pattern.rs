@@ -269,6 +269,11 @@ pub fn class_and_method(text: &str) -> Option<(&str, &str)> {
     })
 }
 
+/// The package of a class, whose name has `.` or `/`; empty: the unnamed package (JLS 7.4.2).
+pub fn package(class: &str) -> &str {
+    class.rfind(['.', '/']).map_or("", |at| &class[..at])
+}
+
 /// The parts between separators that stand in no parentheses. (`name:(I)V` and `name(): String` are one part.)
 pub fn split_list<'a>(text: &'a str, separators: &[char]) -> Vec<&'a str> {
     let (mut parts, mut start, mut open) = (Vec::new(), 0, 0usize);

@@ -1,8 +1,9 @@
 //! TAU profiles, as ParaProf, pprof of TAU and Hatchet read them: a file `profile.NODE.CONTEXT.THREAD` for each thread, in a
 //! directory `MULTI__METRIC` for each resource if there are several.
 //!
-//! Processes are nodes, the context is 0. Each file has a row for the whole thread, its life if the model has it, which TAU calls `.TAU application`; one for
-//! each consumer, and, unless they are not wanted, one for each context, named by its path. Times are µs there. A consumer's
+//! Processes are nodes, the context is 0. The first row of a file is the thread, `THREAD=main` as TAU names it for Java: its life, if the
+//! model has it. Then there is one for each consumer and, unless they are not wanted, one for each context, named by its path. Methods
+//! are in the group of their package, too (`TAU_JAVA|java.util`), so that a viewer can show or hide it. Times are µs. A consumer's
 //! inclusive figure counts its outermost calls only. The thread's own row is rounded to whole numbers, because readers expect
 //! them there. A name cannot hold `"`: `'` stands for it. What ends a line or controls a terminal is escaped ([`printable`]).
 
@@ -10,12 +11,14 @@ use super::size;
 use super::timeline::ns_per_unit;
 use super::walk::{Step, Track, Tree};
 use crate::model::{Arcflow, Consumer, NodeId, Resource};
+use instrument_names::pattern::{class_and_method, package};
 use instrument_names::printable::printable;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-const THREAD: &str = ".TAU application";
+/// Stands before the name of a thread.
+const THREAD: &str = "THREAD=";
 
 /// Which rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,14 +117,19 @@ impl File<'_, '_> {
             calls: 1,
             ..thread
         };
-        write_row(THREAD, whole, "TAU_DEFAULT", out)?;
+        write_row(&self.thread(), whole, "TAU_DEFAULT", out)?;
         for (consumer, row) in consumers {
-            write_row(&self.name(self.tree.model.name(consumer)), row, "TAU_JAVA", out)?;
+            let of = self.tree.model.name(consumer);
+            write_row(&self.name(of), row, &groups("TAU_JAVA", of), out)?;
         }
         if rows == Rows::Contexts {
             self.write_paths(&contexts, out)?;
         }
         writeln!(out, "0 aggregates")
+    }
+
+    fn thread(&self) -> String {
+        format!("{THREAD}{}", name(self.track.name))
     }
 
     /// With the place of a method in the source as TAU writes it: file, line, and column, which is not known.
@@ -191,7 +199,7 @@ impl File<'_, '_> {
     }
 
     fn write_paths(&self, contexts: &[(NodeId, Row)], out: &mut dyn Write) -> io::Result<()> {
-        let mut path = THREAD.to_owned();
+        let mut path = self.thread();
         let mut ends = Vec::new();
         let mut next = contexts.iter();
         for step in self.tree.walk_track(self.track) {
@@ -199,9 +207,10 @@ impl File<'_, '_> {
                 Step::Enter(id) => {
                     let Some((_, row)) = next.next() else { break };
                     if id != self.track.root {
+                        let of = self.tree.name(id);
                         path += " => ";
-                        path += &self.name(self.tree.name(id));
-                        write_row(&path, *row, "TAU_CALLPATH", out)?;
+                        path += &self.name(of);
+                        write_row(&path, *row, &groups("TAU_CALLPATH", of), out)?;
                     }
                     ends.push(path.len());
                 }
@@ -218,6 +227,14 @@ impl File<'_, '_> {
 fn write_row(name: &str, row: Row, group: &str, out: &mut dyn Write) -> io::Result<()> {
     let Row { calls, subroutines, exclusive, inclusive } = row;
     writeln!(out, "\"{name}\" {calls} {subroutines} {exclusive} {inclusive} 0 GROUP=\"{group}\"")
+}
+
+/// TAU's own group, and that of the package of a method. `|` stands between groups.
+fn groups(own: &str, of: &str) -> String {
+    match class_and_method(of).map(|(class, _)| name(package(class))) {
+        Some(package) if !package.is_empty() => format!("{own}|{}", package.replace('|', "_")),
+        _ => own.to_owned(),
+    }
 }
 
 fn name(name: &str) -> String {
@@ -261,18 +278,36 @@ mod tests {
         let files = write_text(text, Rows::Contexts);
         let expected = r#"6 templated_functions
 # Name Calls Subrs Excl Incl ProfileCalls # <metadata><attribute><name>Metric Name</name><value>CPU_TIME</value></attribute><attribute><name>Java Thread Name</name><value>a&lt;b</value></attribute></metadata>
-".TAU application" 1 1 0 8000 0 GROUP="TAU_DEFAULT"
+"THREAD=a<b" 1 1 0 8000 0 GROUP="TAU_DEFAULT"
 "f" 2 1 6000 8000 0 GROUP="TAU_JAVA"
 "'g'" 1 1 2000 6000 0 GROUP="TAU_JAVA"
-".TAU application => f" 1 1 2000 8000 0 GROUP="TAU_CALLPATH"
-".TAU application => f => 'g'" 1 1 2000 6000 0 GROUP="TAU_CALLPATH"
-".TAU application => f => 'g' => f" 1 0 4000 4000 0 GROUP="TAU_CALLPATH"
+"THREAD=a<b => f" 1 1 2000 8000 0 GROUP="TAU_CALLPATH"
+"THREAD=a<b => f => 'g'" 1 1 2000 6000 0 GROUP="TAU_CALLPATH"
+"THREAD=a<b => f => 'g' => f" 1 0 4000 4000 0 GROUP="TAU_CALLPATH"
 0 aggregates
 "#;
         assert_eq!(files, BTreeMap::from([("profile.0.0.0".to_owned(), expected.to_owned())]));
         let flat = write_text(text, Rows::Consumers);
         assert!(flat["profile.0.0.0"].starts_with("3 templated_functions\n"));
         assert_eq!(flat["profile.0.0.0"].lines().count(), 6);
+    }
+
+    #[test]
+    fn methods_are_in_the_group_of_their_package() {
+        let files = write_text(
+            "metrics: cpu ms\n@ t\n0 > a.b.C.f(x.y.Z)\n1 > Main.g()\n2 < Main.g()\n2 < a.b.C.f(x.y.Z)\n",
+            Rows::Contexts,
+        );
+        let ends: Vec<&str> =
+            files["profile.0.0.0"].lines().filter_map(|line| Some(line.split_once("GROUP=")?.1)).collect();
+        let expected = [
+            "\"TAU_DEFAULT\"",
+            "\"TAU_JAVA|a.b\"",
+            "\"TAU_JAVA\"",
+            "\"TAU_CALLPATH|a.b\"",
+            "\"TAU_CALLPATH\"",
+        ];
+        assert_eq!(ends, expected);
     }
 
     #[test]
