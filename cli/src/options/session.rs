@@ -7,6 +7,7 @@ use crate::io::talk::Talk;
 use crate::options::cache;
 use anyhow::Result;
 use instrument_analysis::Kind;
+use instrument_analysis::model::Group;
 use instrument_analysis::session::{Request, Session, own};
 
 /// How to read.
@@ -19,7 +20,10 @@ pub(crate) struct Opts {
     /// Only threads, or pools of threads, of these names; `*` and `?` are wildcards
     #[arg(long, value_name = "NAME")]
     pub(crate) thread: Vec<String>,
-    /// Leave out a level of the tree: add up all threads, or all processes
+    /// Leave out a level of the tree, and add up what was on it
+    ///
+    /// With `methods` a row is a class, with `classes` a package. What a class calls within itself is part of it: its calls are those from
+    /// outside.
     #[arg(long, value_enum, value_name = "LEVEL,..", value_delimiter = ',')]
     pub(crate) collapse: Vec<Level>,
     /// Only what happened since this snapshot of the process; `start`: everything, also before a reset
@@ -47,6 +51,10 @@ pub(crate) enum Level {
     Threads,
     /// Processes
     Processes,
+    /// Methods: a class is a row
+    Methods,
+    /// Classes: a package is a row
+    Classes,
 }
 
 /// A level of consumers that is told apart only when this is asked for.
@@ -59,11 +67,22 @@ pub(crate) enum Split {
 impl Opts {
     /// The request that the options make.
     pub(crate) fn request(&self) -> Request {
-        let kind = |level: &Level| if *level == Level::Threads { Kind::Thread } else { Kind::Process };
+        let kind = |level: &Level| match level {
+            Level::Threads => Some(Kind::Thread),
+            Level::Processes => Some(Kind::Process),
+            Level::Methods | Level::Classes => None,
+        };
+        let has = |level| self.collapse.contains(&level);
+        let group = if has(Level::Classes) {
+            Some(Group::Package)
+        } else {
+            has(Level::Methods).then_some(Group::Class)
+        };
         Request {
             files: self.files.clone(),
             threads: self.thread.clone(),
-            collapse: self.collapse.iter().map(kind).collect(),
+            collapse: self.collapse.iter().filter_map(kind).collect(),
+            group,
             since: self.since.clone(),
             split_threads: self.split.contains(&Split::Threads),
             links: self.links,

@@ -9,7 +9,7 @@ mod parts;
 
 use crate::correction::Correction;
 
-pub use parts::Children;
+pub use parts::{Children, Group};
 
 use crate::hash::HashMap;
 use crate::origin::{Origin, Origins};

@@ -1,6 +1,30 @@
 //! Parts of a model: some of its resources, some of its contexts, and the way down its tree.
 
 use super::{Arcflow, Kind, NodeId};
+use instrument_names::pattern::{class_and_method, package};
+
+/// The package of classes that are in none (JLS 7.4.2).
+const UNNAMED: &str = "(unnamed package)";
+
+/// What takes the place of methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Their classes.
+    Class,
+    /// The packages of their classes.
+    Package,
+}
+
+impl Group {
+    /// The group of a method, by its name; None: its class is not known.
+    fn of(self, method: &str) -> Option<&str> {
+        let (class, _) = class_and_method(method).filter(|(class, _)| !class.is_empty())?;
+        Some(match self {
+            Group::Class => class,
+            Group::Package => Some(package(class)).filter(|name| !name.is_empty()).unwrap_or(UNNAMED),
+        })
+    }
+}
 
 /// The children of every node, in the order in which they were made.
 #[derive(Debug, Clone)]
@@ -98,6 +122,23 @@ impl Arcflow {
         })
     }
 
+    /// With groups in the place of methods. What a group calls within itself is part of it: its calls are those from outside.
+    #[must_use]
+    pub fn grouped(&self, by: Group) -> Arcflow {
+        let groups: Vec<Option<&str>> = self.names().map(|name| by.of(name)).collect();
+        let group = |id: NodeId| {
+            let node = self.node(id);
+            groups[node.consumer.0 as usize].filter(|_| node.kind == Kind::Method)
+        };
+        let mut grouped = self.transformed(|id| match group(id) {
+            None => Fate::Stay,
+            of if of == group(self.node(id).parent) => Fate::Dissolve,
+            Some(name) => Fate::Become(Kind::Method, name),
+        });
+        grouped.consumers = if by == Group::Class { "classes" } else { "packages" }.to_owned();
+        grouped
+    }
+
     /// A context with all that is beneath it, as a model of its own; its callers are not in it.
     #[must_use]
     pub fn beneath(&self, top: NodeId, children: &Children) -> Arcflow {
@@ -114,7 +155,7 @@ impl Arcflow {
         part
     }
 
-    fn transformed(&self, mut fate: impl FnMut(NodeId) -> Fate) -> Arcflow {
+    fn transformed<'m>(&'m self, mut fate: impl FnMut(NodeId) -> Fate<'m>) -> Arcflow {
         let mut part = self.emptied();
         part.meet(Self::ROOT, self.nodes[0].n);
         part.base_mut(Self::ROOT).copy_from_slice(self.base(Self::ROOT));
@@ -150,11 +191,45 @@ impl Arcflow {
 }
 
 /// What becomes of a context.
-enum Fate {
+enum Fate<'m> {
     Stay,
-    Become(Kind, &'static str),
+    Become(Kind, &'m str),
     /// It leaves, with all below it.
     Leave,
     /// Its base goes to its caller, and so does what it called.
     Dissolve,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input;
+
+    /// Rows as `parent > name calls base`.
+    fn rows(model: &Arcflow) -> Vec<String> {
+        let row = |id: NodeId| {
+            let node = model.node(id);
+            let parent = model.name(model.node(node.parent).consumer);
+            format!("{parent} > {} {} {}", model.name(node.consumer), node.n, model.base(id)[0])
+        };
+        let mut rows: Vec<String> =
+            model.ids().filter(|&id| model.node(id).kind == Kind::Method).map(row).collect();
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn a_group_has_what_its_methods_call_within_it_and_the_calls_from_outside() {
+        let text = "metrics: cpu ms\n@ t\n0 > a.X.f()\n1 > a.X.g()\n2 > a.Y.h()\n3 > b.Z.i()\n7 < b.Z.i()\n\
+            7 > b.Z.i()\n8 < b.Z.i()\n8 < a.Y.h()\n9 < a.X.g()\n9 > a.Y.h()\n11 < a.Y.h()\n12 < a.X.f()\n\
+            12 > Main.main()\n13 > #12\n15 < #12\n15 < Main.main()\n";
+        let model = input::read(text.as_bytes()).unwrap().model;
+        let classes = model.grouped(Group::Class);
+        let expected = ["Main > #12 1 2", "a.X > a.Y 2 3", "a.Y > b.Z 2 5", "t > Main 1 1", "t > a.X 1 4"];
+        assert_eq!(rows(&classes), expected);
+        let packages = model.grouped(Group::Package);
+        let expected = ["(unnamed package) > #12 1 2", "a > b 2 5", "t > (unnamed package) 1 1", "t > a 1 7"];
+        assert_eq!(rows(&packages), expected);
+        assert_eq!(model.cum()[0], packages.cum()[0]);
+    }
 }

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input;
 use crate::load::{self, CallTimes, ContextCalls, Loaded, Process};
-use crate::model::{Arcflow, Kind, Window};
+use crate::model::{Arcflow, Group, Kind, Window};
 use crate::origin::Origins;
 use crate::text::quantity;
 use crate::trace_index::{Cache, Reading};
@@ -59,6 +59,8 @@ pub struct Request {
     pub threads: Vec<String>,
     /// Levels of consumers that are left out: threads, processes.
     pub collapse: Vec<Kind>,
+    /// Classes or packages take the place of methods.
+    pub group: Option<Group>,
     /// Only what happened since these snapshots, or since the start: see [`since::cut`].
     pub since: Vec<PathBuf>,
     /// Only the program's own methods, which these patterns name (none: as the first screen of `report` finds them) and calls with values:
@@ -245,6 +247,7 @@ impl Session {
         if let Some(patterns) = &request.own {
             self.keep_own(patterns)?;
         }
+        self.group(request);
         self.warn_if_empty();
         Ok(())
     }
@@ -290,6 +293,7 @@ impl Session {
         let mut session = Session::empty();
         session.take(Vec::new(), loaded);
         session.merge_levels(request);
+        session.group(request);
         session
     }
 
@@ -324,6 +328,14 @@ impl Session {
         self.recorded = loaded.recorded.all();
         self.overhead = loaded.overhead;
         self.profiles = profiles;
+    }
+
+    fn group(&mut self, request: &Request) {
+        if let Some(group) = request.group {
+            self.model = self.model.grouped(group);
+            self.contexts.clear();
+            self.calls.clear();
+        }
     }
 
     fn merge_levels(&mut self, request: &Request) {

@@ -5,11 +5,11 @@ use std::io::Write;
 use super::{Screen, share};
 use crate::arcs::FunctionId;
 use crate::hash::HashMap;
-use crate::model::Kind;
+use crate::model::{Arcflow, Kind};
 use crate::report::aligned::Aligned;
 use crate::report::columns::marked;
 use crate::report::{Error, Options};
-use crate::text::{below, grouped, percent, plural, quantity};
+use crate::text::{below, grouped, percent, quantity};
 use crate::thread_time::{ThreadTime, counts_calls};
 use crate::uncertainty::Uncertainty;
 
@@ -64,7 +64,7 @@ pub(super) fn write(
     headers.extend(resource.map_or(&[][..], |_| &["self", "self %"][..]));
     headers.extend(waiting.map(|_| "waiting"));
     headers.extend(resource.map_or(&[][..], |_| &["total", "per call"][..]));
-    let mut table = Aligned::new(headers.into_iter().map(str::to_owned).collect(), "method");
+    let mut table = Aligned::new(headers.into_iter().map(str::to_owned).collect(), consumers(model).0);
     for (id, sum) in rows.iter().take(top) {
         let calls = arcs.function(*id).calls;
         let mut cells = vec![if is_counted { grouped(calls) } else { "-".into() }];
@@ -94,9 +94,23 @@ pub(super) fn write(
     if rows.len() > top {
         let left: f64 = rows[top..].iter().map(|(_, sum)| time(sum)).sum();
         let of = resource.map(|r| format!(", {} of the time", share(left, arcs.total()[r])));
-        writeln!(out, "{} more{}", plural(rows.len() - top, "method"), of.unwrap_or_default())?;
+        writeln!(out, "{} more{}", counted(model, rows.len() - top), of.unwrap_or_default())?;
     }
     Ok(())
+}
+
+/// What a row is: one, and several.
+fn consumers(model: &Arcflow) -> (&'static str, &'static str) {
+    match &*model.consumers {
+        "classes" => ("class", "classes"),
+        "packages" => ("package", "packages"),
+        _ => ("method", "methods"),
+    }
+}
+
+fn counted(model: &Arcflow, count: usize) -> String {
+    let (one, several) = consumers(model);
+    format!("{} {}", grouped(count as u64), if count == 1 { one } else { several })
 }
 
 /// What is own, how that is known, and how much of the time is outside of it.
@@ -104,7 +118,7 @@ pub(super) fn heading(screen: &Screen<'_>, charges: &Charges) -> String {
     let (model, arcs, own) = (screen.model, screen.arcs, screen.own);
     let recorded = arcs.functions().iter().filter(|function| function.kind == Kind::Method).count();
     let mut text =
-        format!("{}, {} of {}", own.describe(), grouped(charges.len() as u64), plural(recorded, "method"));
+        format!("{}, {} of {}", own.describe(), grouped(charges.len() as u64), counted(model, recorded));
     if let Some(r) = screen.resource() {
         let total = arcs.total()[r];
         let mut own: Vec<f64> = charges.values().map(|sum| sum[r]).collect();
