@@ -20,6 +20,10 @@ use std::process::ExitCode;
 struct Cli {
     #[command(flatten)]
     talk: io::talk::Opts,
+    /// Run the command on another machine, over ssh: files, processes and their ids are those of that machine
+    #[cfg(processes)]
+    #[arg(long, value_name = "USER@HOST", hide_short_help = true)]
+    host: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -81,6 +85,8 @@ fn main() -> ExitCode {
     }
     let command = options::command_line::command();
     let is_brief = options::command_line::is_brief(&words);
+    #[cfg(processes)]
+    let all = words.clone();
     let command = if is_brief { options::command_line::brief(command) } else { command };
     let command = command.color(options::command_line::color(&words).for_clap());
     let cli = match command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -89,6 +95,11 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let talk = io::talk::Talk::new(&cli.talk);
+    #[cfg(processes)]
+    if let Some(host) = &cli.host {
+        let port = if let Command::View(opts) = &cli.command { opts.serves() } else { None };
+        return io::exit::code(io::host::run(host, &all, port), &talk);
+    }
     let result = match cli.command {
         Command::Rewrite(opts) => commands::rewrite::run(*opts, &talk),
         #[cfg(processes)]

@@ -9,6 +9,8 @@ mod common;
 mod docs;
 mod export;
 mod heap;
+#[cfg(target_os = "linux")]
+mod host;
 mod ids;
 mod lists;
 mod mcp;

@@ -42,10 +42,10 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print the address, and open no browser
-    #[arg(long, conflicts_with = "html")]
+    #[arg(long, conflicts_with = "html", overrides_with = "no_open")]
     no_open: bool,
     /// Port of the server; 0: any that is free
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "html")]
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "html", overrides_with = "port")]
     port: u16,
     /// Archives, directories and class files of the program as they were before they were rewritten: the page shows the bytecode of a method
     #[arg(long, value_name = "PATH", conflicts_with = "html")]
@@ -56,6 +56,12 @@ pub(crate) struct Opts {
 }
 
 impl Opts {
+    /// The port on which it serves a page, if it does; 0: any.
+    #[cfg(processes)]
+    pub(crate) fn serves(&self) -> Option<u16> {
+        self.html.is_none().then_some(self.port)
+    }
+
     fn request(&self) -> Result<Request> {
         let own_classes = self.own_classes.read()?;
         Ok(Request { own: self.own.patterns(), own_classes, ..self.session.request() })

@@ -60,7 +60,7 @@ pub(crate) fn with_default_command(mut words: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.to_str() {
-            Some("--color") => at += 2,
+            Some("--color" | "--host") => at += 2,
             Some(word) if is_global_flag(word) => at += 1,
             Some("-h" | "--help" | "-V" | "--version" | "help") => return words,
             Some(word) if commands().any(|name| name == word) => return words,
@@ -77,6 +77,7 @@ fn is_global_flag(word: &str) -> bool {
     let short = |flags: &str| !flags.is_empty() && flags.chars().all(|c| "qv".contains(c));
     ["--quiet", "--verbose"].contains(&word)
         || word.starts_with("--color=")
+        || word.starts_with("--host=")
         || word.strip_prefix('-').is_some_and(short)
 }
 

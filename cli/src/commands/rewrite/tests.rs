@@ -80,7 +80,7 @@ impl Place {
         let cli = Cli::try_parse_from(
             ["instrument", "-q", "rewrite"].map(word).into_iter().chain(line.split(' ').map(word)),
         );
-        let Ok(Cli { talk, command: Command::Rewrite(opts) }) = cli else { panic!("{line}") };
+        let Ok(Cli { talk, command: Command::Rewrite(opts), .. }) = cli else { panic!("{line}") };
         run_with(*opts, &Talk::new(&talk), engine)
     }
 
