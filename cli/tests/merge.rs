@@ -112,7 +112,8 @@ fn what_makes_no_sense_is_refused() {
     dir.write("again.iprof", profile(RemoteCallKind::Made, 71));
     dir.line("merge client.iprof text").says(2, &["text: no profile"]);
     dir.line("merge client.iprof nowhere").says(1, &["cannot read nowhere"]);
-    dir.line("merge client.iprof --process other").says(2, &["--process other: not among the profiles"]);
+    dir.line("merge client.iprof --process other")
+        .says(2, &["--process other: neither a process nor a profile that was given; the processes are "]);
     dir.line("merge client.iprof --to xml").says(2, &["invalid value 'xml'"]);
     dir.line("merge client.iprof --view server").says(2, &["say which one with --process"]);
     let head = &profile(RemoteCallKind::Served, 73)[..40];

@@ -68,11 +68,11 @@ pub(crate) struct Opts {
     /// What to print [default: matching and xtree]
     #[arg(long, value_parser = words::<Report>())]
     report: Option<Report>,
-    /// The process whose tree it is, by its profile; `all`: every process [default: the client]
+    /// The process whose tree it is, by its name or profile; `all`: every process [default: the client]
     ///
     /// With `all`, calls whose caller is not known stay with their process. The client is the first process that makes calls and serves
     /// none for others, or the one that serves the fewest.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "PROCESS")]
     process: Option<String>,
     /// Whose view it is
     #[arg(long, value_enum, default_value = "client")]

@@ -93,7 +93,17 @@ fn each_process_is_read_once() {
     assert_eq!((at("b.iprof").ok(), at("copy.iprof").ok()), (of_copy, of_copy));
     let c = processes.files.iter().position(|file| file.path == files.path("c.iprof"));
     assert_eq!(at("c.iprof").ok(), c);
-    assert_eq!(at("d.iprof"), Err("--process d.iprof: not among the profiles given".to_owned()));
+    let of_name = |name: &str| {
+        processes.position(&files.request, std::path::Path::new(name)).map_err(|error| error.to_string())
+    };
+    assert_eq!(of_name("process (pid 72)"), Ok(1));
+    let choices = "the processes are process (pid 71), process (pid 72), process (pid 73)";
+    assert_eq!(
+        of_name("process"),
+        Err(format!("--process process: several processes have this name; {choices}"))
+    );
+    let expected = format!("--process d: neither a process nor a profile that was given; {choices}");
+    assert_eq!(of_name("d"), Err(expected));
 }
 
 #[test]

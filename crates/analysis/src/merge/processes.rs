@@ -135,19 +135,30 @@ impl Processes {
         Calls { files, sources, labels, matching }
     }
 
-    /// The process of a profile, or of a copy of it that was left out.
+    /// The process of a profile, of a copy of it that was left out, or of this name.
     ///
     /// # Errors
-    /// A file that was not given, or could not be read.
+    /// A name that no process has, or several; a file that could not be read.
     pub fn position(&self, request: &Request, path: &Path) -> Result<usize, Error> {
         let of_copy = self.copies.iter().find(|(copy, _)| copy == path).map(|(_, fuller)| fuller.as_path());
         let path = of_copy.unwrap_or(path);
-        self.files.iter().position(|file| file.path == path).ok_or_else(|| {
-            let is_given = request.files.iter().any(|file| file == path);
-            let why =
-                if is_given { "left out, for it cannot be read" } else { "not among the profiles given" };
-            Error::Request(format!("--process {}: {why}", path.display()))
-        })
+        if let Some(position) = self.files.iter().position(|file| file.path == path) {
+            return Ok(position);
+        }
+        let name = path.to_string_lossy();
+        let is_named =
+            |label: &str| label == name || label.rsplit_once(" (pid ").is_some_and(|(of, _)| of == name);
+        let named: Vec<usize> = (0..self.labels.len()).filter(|&i| is_named(&self.labels[i])).collect();
+        let why = match named[..] {
+            [position] => return Ok(position),
+            _ if request.files.iter().any(|file| file == path) => {
+                return Err(Error::Request(format!("--process {name}: left out, for it cannot be read")));
+            }
+            [] => "neither a process nor a profile that was given",
+            _ => "several processes have this name",
+        };
+        let choices = self.labels.join(", ");
+        Err(Error::Request(format!("--process {name}: {why}; the processes are {choices}")))
     }
 
     /// The execution tree, as a session of one model, and how it was found. `keeps_calls`: the calls of the tree are all calls of the
