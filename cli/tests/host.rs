@@ -54,7 +54,7 @@ fn exit_codes_and_errors_come_back() {
     std::fs::remove_dir(dir.path("there")).unwrap();
     let mut command = there(&dir, &["--host", "far", "xprof", "x.folded"]);
     command.env("THERE", "/usr/bin:/bin");
-    finish(command.output().unwrap()).says(1, &["`instrument` was not found on far: install it"]);
+    finish(command.output().unwrap()).says(127, &["instrument: not found"]);
     let mut command = there(&dir, &["--host", "far", "xprof", "x.folded"]);
     command.env("PATH", dir.path("empty"));
     finish(command.output().unwrap()).says(1, &["ssh is needed for --host"]);
@@ -68,8 +68,8 @@ fn the_port_of_a_page_is_brought_here() {
         .says(1, &["missing.iprof"]);
     let log = dir.text("ssh.log");
     let lines: Vec<&str> = log.lines().collect();
-    assert_eq!(lines[..5], ["-o", "ExitOnForwardFailure=yes", "-L", "4711:127.0.0.1:4711", "far"]);
-    assert_eq!(lines[5], "instrument view --port 4711 --no-open missing.iprof --port=4711 --no-open");
+    assert_eq!(lines[..6], ["-tt", "-o", "ExitOnForwardFailure=yes", "-L", "4711:127.0.0.1:4711", "far"]);
+    assert_eq!(lines[6], "instrument view --port 4711 --no-open missing.iprof --port=4711 --no-open");
     run(&dir, &["--host", "far", "view", "--html", "x.html", "missing.iprof"]).says(1, &["missing.iprof"]);
     assert!(!dir.text("ssh.log").contains("-L"));
 }

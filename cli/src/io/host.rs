@@ -1,37 +1,37 @@
 //! `--host`: the same command line on another machine, over ssh, as git does it. No server of ours listens anywhere.
 //!
 //! 1. The words are those of this call, without `--host`, each quoted for the shell of the other machine.
-//! 2. A terminal here is one there, so that `top` draws and Ctrl-C reaches the command.
+//! 2. A terminal here is one there, so that `top` draws and Ctrl-C reaches the command; a page has one in any case.
 //! 3. `view` serves a page on a port of the other machine's loopback address: ssh brings the same port here.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use instrument_messages::usage;
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, stdin, stdout};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::io::exit::Exit;
 
 const OPTION: &str = "--host";
-/// What a shell ends with that does not find a command (POSIX, Exit Status for Commands).
-const NOT_FOUND: i32 = 127;
-/// What ssh ends with if it fails itself (ssh(1)).
-const SSH_FAILED: i32 = 255;
 
-/// Runs the words of this call on `host`. `port`: where they serve a page; 0 if they leave it open.
+/// Becomes ssh, which runs the words of this call on `host`: signals reach ssh, and its exit code is ours. `port`: where they serve a page;
+/// 0 if they leave it open.
 ///
 /// # Errors
-/// A host that would be an option of ssh; no ssh; no connection; no `instrument` there.
+/// A host that would be an option of ssh; no ssh; no port.
 pub(crate) fn run(host: &str, words: &[OsString], port: Option<u16>) -> Result<Exit> {
     if host.is_empty() || host.starts_with('-') {
         return Err(usage(format!("{OPTION} takes HOST or USER@HOST, as ssh does, not `{host}`")));
     }
     let mut words = without_option(words);
     let mut ssh = Command::new("ssh");
-    if stdin().is_terminal() && stdout().is_terminal() {
+    if port.is_some() {
+        // Even without a terminal here: what serves a page ends when this ends.
+        ssh.arg("-tt");
+    } else if stdin().is_terminal() && stdout().is_terminal() {
         ssh.arg("-t");
     }
     if let Some(wanted) = port {
@@ -39,17 +39,8 @@ pub(crate) fn run(host: &str, words: &[OsString], port: Option<u16>) -> Result<E
         ssh.args(["-o", "ExitOnForwardFailure=yes", "-L", &format!("{port}:127.0.0.1:{port}")]);
         words.extend([format!("--port={port}").into(), "--no-open".into()]);
     }
-    let status = ssh.arg(host).arg(command(&words)).status().context("ssh is needed for --host")?;
-    match status.code() {
-        Some(SSH_FAILED) => bail!("ssh to {host} failed: see its message above"),
-        Some(NOT_FOUND) => bail!(
-            "`instrument` was not found on {host}: install it where a shell without a login finds it \
-             (`ssh {host} 'command -v instrument'` prints its path then)"
-        ),
-        Some(0) => Ok(Exit::Done),
-        Some(code) => Ok(Exit::Program(code as u8)),
-        None => bail!("ssh was ended by signal {}", status.signal().unwrap_or(0)),
-    }
+    let error = ssh.arg(host).arg(command(&words)).exec();
+    Err(anyhow::Error::new(error).context("ssh is needed for --host"))
 }
 
 /// The words of the command for the other machine.
