@@ -117,7 +117,7 @@ public final class TaskLinks {
         try {
             state = CurrentThread.fresh();
             int link = again ? periodic(state, task) : find(state, task, true);
-            return link != 0 && HandOver.enter(link) != null ? link : 0;
+            return link != 0 && LinkedTask.enter(link) != null ? link : 0;
         } catch (StackOverflowError e) {
             return 0;
         } catch (Throwable e) {
@@ -135,7 +135,7 @@ public final class TaskLinks {
             } catch (StackOverflowError e) {
                 // The frame stays open until one beneath it closes.
             }
-            HandOver.leave(state, link);
+            LinkedTask.leave(state, link);
         }
     }
 

@@ -134,6 +134,7 @@ final class Start extends Recorder {
         ThreadStop.is(throwable);
         ClassNames.of(new Object());
         HandOver.wrap((Runnable) null);
+        LinkedTask.leave(null, 0);
         TaskLinks.given(null);
         TaskLinks.taskEnds(TaskLinks.taskBegins(null));
         References.of(null, 0);
