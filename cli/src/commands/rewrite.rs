@@ -142,7 +142,40 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         Box::new(move |bytes, name| bar.advance(bytes, name))
     };
     let (done, settings) = rewrite::run(request, settings, engine, &progress, talk)?;
-    let Rewritten { jobs, left, tally, .. } = &done;
+    say_outcome(&done, &settings, talk);
+    if opts.json {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", serde_json::to_string(&Summary::of(&done, &settings))?)?;
+    }
+    if done.verify(talk)? > 0 {
+        return Ok(Exit::Negative);
+    }
+    let tally = &done.tally;
+    Ok(if settings.strict && tally.skipped() + tally.unmatched > 0 { Exit::Partial } else { Exit::Done })
+}
+
+impl<'a> Summary<'a> {
+    fn of(done: &'a Rewritten, settings: &'a Settings) -> Summary<'a> {
+        let output = |job: &Job| OutputSummary {
+            input: job.input.display().to_string(),
+            output: job.output.display().to_string(),
+        };
+        Summary {
+            outputs: done.jobs.iter().map(output).collect(),
+            left: done.left.iter().map(|job| job.input.display().to_string()).collect(),
+            tally: &done.tally,
+            ids: IdSummary {
+                file: settings.ids.as_ref().map(|path| path.display().to_string()),
+                new: done.ids - done.known_ids,
+                total: done.ids,
+            },
+            options: settings,
+        }
+    }
+}
+
+fn say_outcome(done: &Rewritten, settings: &Settings, talk: &Talk) {
+    let Rewritten { jobs, left, tally, .. } = done;
     for job in left {
         let copied = if job.in_place() { "" } else { " and copied" };
         talk.note(format_args!("{}: already instrumented; left as it is{copied}", job.input.display()));
@@ -151,7 +184,7 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
         talk.note(format_args!("{} -> {}", job.input.display(), job.output.display()));
     }
     if !jobs.is_empty() {
-        say_what_was_done(tally, &settings, talk);
+        say_tally(tally, settings, talk);
     }
     for remark in done.remarks() {
         talk.warn(format_args!("{remark}"));
@@ -166,32 +199,9 @@ fn run_with(opts: Opts, talk: &Talk, engine: Engine) -> Result<Exit> {
             job.input.display()
         ));
     }
-    if opts.json {
-        let output = |job: &Job| OutputSummary {
-            input: job.input.display().to_string(),
-            output: job.output.display().to_string(),
-        };
-        let summary = Summary {
-            outputs: jobs.iter().map(output).collect(),
-            left: left.iter().map(|job| job.input.display().to_string()).collect(),
-            tally,
-            ids: IdSummary {
-                file: settings.ids.as_ref().map(|path| path.display().to_string()),
-                new: done.ids - done.known_ids,
-                total: done.ids,
-            },
-            options: &settings,
-        };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{}", serde_json::to_string(&summary)?)?;
-    }
-    if done.verify(talk)? > 0 {
-        return Ok(Exit::Negative);
-    }
-    Ok(if settings.strict && tally.skipped() + tally.unmatched > 0 { Exit::Partial } else { Exit::Done })
 }
 
-fn say_what_was_done(tally: &Tally, settings: &Settings, talk: &Talk) {
+fn say_tally(tally: &Tally, settings: &Settings, talk: &Talk) {
     let (classes, methods) = (&tally.classes, &tally.methods);
     talk.note(format_args!(
         "{} of {} rewritten; {} unchanged, {} excluded",

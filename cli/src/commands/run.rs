@@ -191,10 +191,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         first.combine(&profiles, exit_code(status), talk);
     }
     say_profiles(&profiles, talk);
-    let (remote, only_remote) = remote_kinds(&agent.settings.transforms);
-    if remote.contains(&Remote::Http) && !profiles.is_empty() {
-        talk.note(format_args!("{}", headers(agent.settings.propagate)));
-    }
+    say_headers(&agent, &profiles, talk);
     for said in budget.iter().flat_map(Budget::said) {
         talk.note(format_args!("{said}"));
     }
@@ -205,12 +202,7 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     {
         talk.warn(format_args!("{error:#}"));
     }
-    if !remote.is_empty()
-        && !profiles.is_empty()
-        && let Some(text) = no_remote_calls(&profiles, &remote, only_remote)
-    {
-        talk.note(format_args!("{text}"));
-    }
+    say_missing_calls(&agent, &profiles, talk);
     let mut warnings = unmatched(&Recorded::unmatched(processes.path()), &profiles);
     if let Some(probes) = &probes {
         warnings.extend(probes.say(processes.path(), talk)?);
@@ -226,12 +218,29 @@ fn remote_kinds(transforms: &[Transform]) -> (Vec<Remote>, bool) {
     (kinds, only_them)
 }
 
-/// What became of requests by HTTP.
-fn headers(propagates: bool) -> &'static str {
-    if propagates {
-        "requests by HTTP that had no traceparent header got one (--propagate)"
-    } else {
-        "no request by HTTP was changed; --propagate gives those a traceparent header that have none"
+/// Whether requests by HTTP were changed, where any were recorded.
+fn say_headers(agent: &Agent, profiles: &[PathBuf], talk: &Talk) {
+    let (remote, _) = remote_kinds(&agent.settings.transforms);
+    if remote.contains(&Remote::Http) && !profiles.is_empty() {
+        talk.note(format_args!(
+            "{}",
+            match agent.settings.propagate {
+                true => "requests by HTTP that had no traceparent header got one (--propagate)",
+                false =>
+                    "no request by HTTP was changed; --propagate gives those a traceparent header that have none",
+            }
+        ));
+    }
+}
+
+/// Which kinds of remote calls the profiles have none of, though they were recorded.
+fn say_missing_calls(agent: &Agent, profiles: &[PathBuf], talk: &Talk) {
+    let (remote, only_remote) = remote_kinds(&agent.settings.transforms);
+    if !remote.is_empty()
+        && !profiles.is_empty()
+        && let Some(text) = no_remote_calls(profiles, &remote, only_remote)
+    {
+        talk.note(format_args!("{text}"));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::unit::{FileKind, InputFile, Unit, UnitKind};
 use crate::{properties, remarks, runtime};
 use anyhow::{Context, Result, bail};
 use instrument_analysis::session::lookup::{Given, nothing_fits};
-use instrument_control::word::{LibraryCalls, Record, Transform};
+use instrument_control::word::{LibraryCalls, Transform};
 use instrument_messages::usage;
 use instrument_names::id_map::IdMap;
 use instrument_names::mutf8;
@@ -144,23 +144,8 @@ pub fn visit_classes(units: &[Unit], mut visit: impl FnMut(&ClassFile<'_>)) -> R
 /// The first input that cannot be read or must be refused; the sink's own errors.
 pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn Sink) -> Result<Tally> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs).build()?;
-    let transforms = Transform::set(&settings.transforms);
     let records = Records::default();
-    let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
-    instrumenter.set_large_methods(settings.large_methods.into());
-    instrumenter.time(settings.regions.iter().cloned().collect());
-    survey(units, settings, &mut instrumenter)?;
-    if settings.strip_signatures {
-        instrumenter.strip_module_hashes();
-    }
-    let kept = &settings.latency;
-    let roots = settings.roots.iter().map(|root| MethodQuery::new(root));
-    let watched = roots.chain(kept.iter().map(|kept| Ok(kept.pattern.clone())));
-    instrumenter.watch(watched.collect::<Result<_, _>>()?);
-    if let Some(inserter) = &settings.own_calls {
-        instrumenter.insert_calls(inserter.clone());
-        instrumenter.insert_calls_everywhere();
-    }
+    let mut instrumenter = instrumenter(units, settings, ids)?;
     if sink.wants_records() {
         let records = records.clone();
         instrumenter.observe(Box::new(move |at, record| records.push(at.to_string(), record.clone())));
@@ -190,8 +175,7 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
     if settings.runtime == RuntimeOption::Classpath && !units.is_empty() && settings.records() {
         engine.sink.beside(0, runtime::JAR_NAME, &runtime::jar()?)?;
     }
-    let links = transforms.thread_links || transforms.hand_over;
-    if links && !transforms.method_events && settings.record != Record::Counts {
+    if remarks::links_nothing(Transform::set(&settings.transforms), settings.record) {
         engine.sink.warn(format_args!(
             "thread-links and hand-over link the contexts that method-events records, and it is not among the transforms"
         ));
@@ -203,25 +187,29 @@ pub fn run(units: &[Unit], settings: &Settings, ids: &mut IdMap, sink: &mut dyn 
         engine.sink.warn(format_args!("{text}"));
     }
     remarks::check_regions(&settings.regions, engine.instrumenter.region_records())?;
-    let mut unmatched: Vec<(&str, &str)> = Vec::new();
-    let roots = settings.roots.iter().map(|root| ("--root", &**root));
-    let watched = roots.chain(kept.iter().map(|kept| ("--latency", &*kept.text)));
-    unmatched
-        .extend(watched.zip(engine.instrumenter.seen()).filter(|(_, seen)| !seen).map(|(given, _)| given));
-    let (include, exclude) = settings.filter.unmatched();
-    unmatched.extend(include.into_iter().map(|pattern| ("--include", pattern)));
-    unmatched.extend(exclude.into_iter().map(|pattern| ("--exclude", pattern)));
-    if !unmatched.is_empty() {
-        let mut names = Vec::new();
-        visit_classes(units, |class| add_names(class, &mut names))?;
-        for (name, pattern) in &unmatched {
-            let given = Given { name, what: "class and no method" };
-            engine.sink.warn(format_args!("{}", nothing_fits(given, pattern, &names)));
-        }
-    }
-    let mut tally = Tally { unmatched: unmatched.len() as u64, ..Tally::default() };
+    let mut tally = Tally { unmatched: engine.warn_of_unmatched()?, ..Tally::default() };
     tally.add_totals(engine.instrumenter.totals());
     Ok(tally)
+}
+
+/// The rewriter with all settings, and with what the inputs together tell it.
+fn instrumenter<'a>(units: &[Unit], settings: &'a Settings, ids: &'a mut IdMap) -> Result<Instrumenter<'a>> {
+    let transforms = Transform::set(&settings.transforms);
+    let mut instrumenter = Instrumenter::new(transforms, &settings.filter, ids, Runtime::default());
+    instrumenter.set_large_methods(settings.large_methods.into());
+    instrumenter.time(settings.regions.iter().cloned().collect());
+    survey(units, settings, &mut instrumenter)?;
+    if settings.strip_signatures {
+        instrumenter.strip_module_hashes();
+    }
+    let roots = settings.roots.iter().map(|root| MethodQuery::new(root));
+    let watched = roots.chain(settings.latency.iter().map(|kept| Ok(kept.pattern.clone())));
+    instrumenter.watch(watched.collect::<Result<_, _>>()?);
+    if let Some(inserter) = &settings.own_calls {
+        instrumenter.insert_calls(inserter.clone());
+        instrumenter.insert_calls_everywhere();
+    }
+    Ok(instrumenter)
 }
 
 /// The names of a class and of its methods, as reports have them.
@@ -297,6 +285,28 @@ impl<'a> Engine<'a> {
             }
         }
         self.loose(index, &loose)
+    }
+
+    /// Warns of each pattern that fits no class and no method, and counts them.
+    fn warn_of_unmatched(&mut self) -> Result<u64> {
+        let settings = self.settings;
+        let roots = settings.roots.iter().map(|root| ("--root", &**root));
+        let watched = roots.chain(settings.latency.iter().map(|kept| ("--latency", &*kept.text)));
+        let unseen = watched.zip(self.instrumenter.seen()).filter(|(_, seen)| !seen);
+        let mut unmatched: Vec<(&str, &str)> = unseen.map(|(given, _)| given).collect();
+        let (include, exclude) = settings.filter.unmatched();
+        unmatched.extend(include.into_iter().map(|pattern| ("--include", pattern)));
+        unmatched.extend(exclude.into_iter().map(|pattern| ("--exclude", pattern)));
+        if unmatched.is_empty() {
+            return Ok(0);
+        }
+        let mut names = Vec::new();
+        visit_classes(self.units, |class| add_names(class, &mut names))?;
+        for (name, pattern) in &unmatched {
+            let given = Given { name, what: "class and no method" };
+            self.sink.warn(format_args!("{}", nothing_fits(given, pattern, &names)));
+        }
+        Ok(unmatched.len() as u64)
     }
 
     /// The launcher agent for a unit, if it is to have one and can have one.

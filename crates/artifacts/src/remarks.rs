@@ -1,9 +1,11 @@
 //! What has to be said of all inputs together, once they are rewritten.
 
 use anyhow::{Result, bail};
+use instrument_control::word::Record;
 use instrument_messages::number;
 use instrument_rewriter::instrumenter::{RegionRecord, Totals};
 use instrument_rewriter::region::Region;
+use instrument_rewriter::transform::Transforms;
 
 /// A region that is timed nowhere is an error: whoever asked for it would wait for figures in vain.
 pub(super) fn check_regions(regions: &[Region], records: &[RegionRecord]) -> Result<()> {
@@ -18,6 +20,12 @@ pub(super) fn check_regions(regions: &[Region], records: &[RegionRecord]) -> Res
         bail!("{at}: region {}: {fault}", region.name)
     }
     Ok(())
+}
+
+/// Whether links are recorded whose contexts are not.
+pub(super) fn links_nothing(transforms: Transforms, record: Record) -> bool {
+    let links = transforms.thread_links || transforms.hand_over;
+    links && !transforms.method_events && record != Record::Counts
 }
 
 /// Methods that got a wrapper, which changes their class more than anything else does.

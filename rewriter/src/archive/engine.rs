@@ -22,7 +22,8 @@ use super::error::{ArchiveError, ErrorKind, Unread};
 use super::header::{DEFLATED, FLAGS_ENCRYPTED, STORED};
 use super::layout::{Kind, Layout, MODULE_CLASSES, Role};
 use super::options::{Budget, Options};
-use super::splice::{self, Edit, Splice};
+use super::pass::Pass;
+use super::splice::{self, Edit};
 use super::{ClassRewriter, Location, MARKER, NewEntry, additions, index_list, manifest};
 
 /// What was done with an archive and those nested in it.
@@ -464,91 +465,5 @@ pub(super) fn refuse_instrumented(directory: &Directory<'_>) -> Result<(), Error
             Err(ErrorKind::AlreadyInstrumented { entry })
         }
         None => Ok(()),
-    }
-}
-
-/// The way of one archive through the engine.
-struct Pass<'d, 'a, 'o> {
-    directory: &'d Directory<'a>,
-    at: &'d Location<'d>,
-    depth: u32,
-    splice: Splice<'d, 'a, 'o>,
-    /// Edits that wait for the end, if the archive has entries whose fate is decided there.
-    held: Option<Vec<(usize, Edit)>>,
-    /// Changed nested archives, to be packed several at a time; they come before any later edit.
-    unpacked: Vec<(usize, Vec<u8>)>,
-    unpacked_size: usize,
-    edited: bool,
-    /// The manifest has got its new attributes.
-    extended: bool,
-    /// Name of the first signature entry.
-    signature: Option<&'a [u8]>,
-    strip_signatures: bool,
-}
-
-impl<'d, 'a, 'o> Pass<'d, 'a, 'o> {
-    fn new(
-        directory: &'d Directory<'a>,
-        at: &'d Location<'d>,
-        depth: u32,
-        out: &'o mut dyn Write,
-        options: &Options,
-    ) -> Self {
-        let signature = directory.names().find(|name| manifest::is_signature(name));
-        let has_index = depth == 0 && directory.find(index_list::NAME).is_some();
-        Pass {
-            directory,
-            at,
-            depth,
-            splice: Splice::new(directory, out),
-            held: (signature.is_some() || has_index).then(Vec::new),
-            unpacked: Vec::new(),
-            unpacked_size: 0,
-            edited: false,
-            extended: false,
-            signature,
-            strip_signatures: options.strip_signatures,
-        }
-    }
-
-    fn entry(&self, place: usize) -> &'d Entry<'a> {
-        &self.directory.entries[self.directory.order[place] as usize]
-    }
-
-    fn refuse_signed(&self) -> Result<(), ArchiveError> {
-        match self.signature {
-            Some(name) if !self.strip_signatures => {
-                let signature = String::from_utf8_lossy(name).into_owned();
-                Err(ArchiveError::new(self.at, ErrorKind::Signed { signature }))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Packs the nested archives that wait for it, in parallel, and writes them.
-    fn pack(&mut self, level: i32) -> Result<(), ArchiveError> {
-        let (directory, unpacked) = (self.directory, std::mem::take(&mut self.unpacked));
-        self.unpacked_size = 0;
-        let packed: Vec<_> = unpacked
-            .into_par_iter()
-            .map(|(place, content)| {
-                let entry = &directory.entries[directory.order[place] as usize];
-                (place, codec::pack(content, entry.method, level))
-            })
-            .collect();
-        packed.into_iter().try_for_each(|(place, packed)| self.edit(place, Edit::Replace(packed)))
-    }
-
-    /// Edits an entry. Places ascend, except once edits are held.
-    fn edit(&mut self, place: usize, edit: Edit) -> Result<(), ArchiveError> {
-        self.refuse_signed()?;
-        self.edited = true;
-        match &mut self.held {
-            Some(held) => held.push((place, edit)),
-            None => {
-                self.splice.edit(place, edit).map_err(|error| ArchiveError::new(self.at, error.into()))?
-            }
-        }
-        Ok(())
     }
 }

@@ -208,32 +208,8 @@ pub(super) fn central_header(old: &[u8], new: Option<&Sizes>, offset: u64, out: 
     if disk_marked || (new.is_none() && offset_wide == offset_was_wide) {
         wide.extend_from_slice(rest);
     }
-    let field = |out: &mut Vec<u8>| {
-        out.extend_from_slice(&EXTRA_ZIP64.to_le_bytes());
-        out.extend_from_slice(&(wide.len() as u16).to_le_bytes());
-        out.extend_from_slice(&wide);
-    };
-
     out.extend_from_slice(&old[..name_end]);
-    let mut written = wide.is_empty();
-    for (id, bytes) in extra_fields(extra) {
-        if id == Some(EXTRA_ZIP64) {
-            if !written {
-                field(out);
-                written = true;
-            }
-        } else {
-            // What is no field must stay last, or nothing behind it could be read.
-            if id.is_none() && !written {
-                field(out);
-                written = true;
-            }
-            out.extend_from_slice(bytes);
-        }
-    }
-    if !written {
-        field(out);
-    }
+    extra_with_zip64(extra, &wide, out);
     let extra_len = out.len() - start - name_end;
     out.extend_from_slice(&old[extra_end..]);
 
@@ -249,6 +225,28 @@ pub(super) fn central_header(old: &[u8], new: Option<&Sizes>, offset: u64, out: 
     if size_wide || packed_wide || offset_wide {
         put16(record, 6, u16_at(record, 6).max(VERSION_ZIP64));
     }
+}
+
+/// Writes extra fields again with `wide` as the zip64 field, where that was, or at the end; without one if `wide` is empty.
+fn extra_with_zip64(extra: &[u8], wide: &[u8], out: &mut Vec<u8>) {
+    let mut written = wide.is_empty();
+    let mut write = |out: &mut Vec<u8>| {
+        if !std::mem::replace(&mut written, true) {
+            out.extend_from_slice(&EXTRA_ZIP64.to_le_bytes());
+            out.extend_from_slice(&(wide.len() as u16).to_le_bytes());
+            out.extend_from_slice(wide);
+        }
+    };
+    for (id, bytes) in extra_fields(extra) {
+        // What is no field must stay last, or nothing behind it could be read.
+        if id.is_none() || id == Some(EXTRA_ZIP64) {
+            write(out);
+        }
+        if id != Some(EXTRA_ZIP64) {
+            out.extend_from_slice(bytes);
+        }
+    }
+    write(out);
 }
 
 /// Length of the data descriptor (APPNOTE 4.3.9) at the start of `gap`, the bytes between an entry's data and

@@ -51,6 +51,7 @@ mod layout;
 mod location;
 mod manifest;
 mod options;
+mod pass;
 mod read;
 mod splice;
 

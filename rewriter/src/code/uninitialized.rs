@@ -12,8 +12,7 @@
 use super::Reason;
 use super::code_scan::CodeScan;
 use crate::class_file::exception_table::ExceptionTable;
-use crate::class_file::instruction::targets;
-use crate::class_file::instruction::{Instruction, Instructions, u2};
+use crate::class_file::instruction::{self, Instruction, Instructions, targets, u2};
 use crate::class_file::opcode::{self, Operands};
 use crate::class_file::stack_map_table::{FrameKind, Frames, types, verification_type};
 use crate::class_file::{ConstantPool, descriptor};
@@ -201,32 +200,14 @@ fn item(info: &[u8]) -> (Origin, u16) {
 
 /// Runs every path from one join to the next until no state changes any more.
 fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Reason> {
-    let mut joins: BTreeMap<usize, Option<State>> = BTreeMap::new();
-    for &branch in method.scan.branches.iter().chain(&method.scan.switches) {
-        for target in targets(method.code, branch as usize) {
-            let target = usize::try_from(target).ok().filter(|pc| method.scan.is_instruction(*pc));
-            joins.insert(target.ok_or(Reason::BadCode)?, None);
-        }
-    }
-    for row in method.exception_table.iter() {
-        joins.insert(usize::from(row.handler_pc), None);
-    }
-    for &branch in &method.scan.branches {
-        // A subroutine returns behind its jsr.
-        let pc = branch as usize;
-        let length = usize::from(opcode::INFO[usize::from(method.code[pc])].length);
-        if matches!(method.code[pc], opcode::JSR | opcode::JSR_W) && method.scan.is_instruction(pc + length) {
-            joins.insert(pc + length, None);
-        }
-    }
-
+    let mut joins = joins(method)?;
     let mut steps = 0;
     let mut pending = vec![(0, method.initial_state())];
     if let Some(entry) = joins.get_mut(&0) {
         *entry = Some(method.initial_state());
     }
     while let Some((start, mut state)) = pending.pop() {
-        let mut told: Option<Vec<(u16, Origin)>> = None;
+        let mut merged_into_handlers: Option<Vec<(u16, Origin)>> = None;
         let mut pc = start;
         loop {
             if let Some(known) = joins.get_mut(&pc) {
@@ -238,14 +219,13 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Re
                     state = merged.clone();
                 }
             }
-            let length =
-                crate::class_file::instruction::length_at(method.code, pc).map_err(|_| Reason::BadCode)?;
+            let length = instruction::length_at(method.code, pc).map_err(|_| Reason::BadCode)?;
             let instruction =
                 Instruction { pc, opcode: method.code[pc], bytes: &method.code[pc..pc + length] };
             let mut reached: Vec<(usize, State)> = Vec::new();
             steps += 1 + method.exception_table.len() + state.stack.len();
             // Handlers see the locals alone: as long as they stay the same, once per row is enough.
-            let changed = told.as_ref() != Some(&state.locals);
+            let changed = merged_into_handlers.as_ref() != Some(&state.locals);
             for row in method.exception_table.iter() {
                 let range = usize::from(row.start_pc)..usize::from(row.end_pc);
                 if range.contains(&pc) && (range.start == pc || changed) {
@@ -253,7 +233,7 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Re
                     reached.push((usize::from(row.handler_pc), thrown));
                 }
             }
-            told = Some(state.locals.clone());
+            merged_into_handlers = Some(state.locals.clone());
             let before = state.clone();
             state.step(method, &instruction)?;
             for target in targets(method.code, pc) {
@@ -282,6 +262,29 @@ fn states_by_inference(method: &Method<'_>) -> Result<BTreeMap<usize, State>, Re
         }
     }
     Ok(joins.into_iter().filter_map(|(pc, state)| state.map(|state| (pc, state))).collect())
+}
+
+/// Where paths can meet: targets of jumps, handlers, and behind each jsr. No state is known there yet.
+fn joins(method: &Method<'_>) -> Result<BTreeMap<usize, Option<State>>, Reason> {
+    let mut joins = BTreeMap::new();
+    for &branch in method.scan.branches.iter().chain(&method.scan.switches) {
+        for target in targets(method.code, branch as usize) {
+            let target = usize::try_from(target).ok().filter(|pc| method.scan.is_instruction(*pc));
+            joins.insert(target.ok_or(Reason::BadCode)?, None);
+        }
+    }
+    for row in method.exception_table.iter() {
+        joins.insert(usize::from(row.handler_pc), None);
+    }
+    for &branch in &method.scan.branches {
+        // A subroutine returns behind its jsr.
+        let pc = branch as usize;
+        let length = usize::from(opcode::INFO[usize::from(method.code[pc])].length);
+        if matches!(method.code[pc], opcode::JSR | opcode::JSR_W) && method.scan.is_instruction(pc + length) {
+            joins.insert(pc + length, None);
+        }
+    }
+    Ok(joins)
 }
 
 /// Joins `state` into `known`; whether that changed it.

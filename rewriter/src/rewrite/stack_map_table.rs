@@ -123,58 +123,14 @@ pub(crate) fn write_in_full(
     appended: Option<AppendedFrames<'_>>,
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
-    let bad = |_| Reason::BadStackMap;
-    let mut frames = Frames::new(info).map_err(bad)?;
-    let mut absolute: Vec<(usize, Vec<u8>, Vec<u8>)> = Vec::new();
-    let mut locals = initial_locals.to_vec();
-    let mut spelled_out = 0;
-    while let Some(frame) = frames.next().map_err(bad)? {
-        match frame.kind {
-            FrameKind::Same | FrameKind::SameLocals1StackItem => {}
-            FrameKind::Chop(count) => {
-                let kept =
-                    types(&locals).count().checked_sub(usize::from(count)).ok_or(Reason::BadStackMap)?;
-                let length = types(&locals).take(kept).map(<[u8]>::len).sum();
-                locals.truncate(length);
-            }
-            FrameKind::Append(_) => locals.extend_from_slice(frame.locals),
-            FrameKind::Full => locals = frame.locals.to_vec(),
-        }
-        if !scan.is_instruction(frame.pc) {
-            return Err(Reason::BadStackMap);
-        }
-        let mut all = locals.clone();
-        for &extra in extra {
-            add_to(&mut all, extra)?;
-        }
-        spelled_out += all.len();
-        if spelled_out > MOST_BYTES {
-            return Err(Reason::BadStackMap);
-        }
-        absolute.push((frame.pc, all, frame.stack.to_vec()));
-    }
-
-    let mut placed: Vec<(u32, usize)> = Vec::new();
-    for (index, (pc, ..)) in absolute.iter().enumerate() {
-        let target = relocation.target(*pc);
-        placed.push((target, index));
-        let others = [relocation.pad(*pc), relocation.landing(*pc)];
-        placed.extend(others.into_iter().filter(|other| *other != target).map(|other| (other, index)));
-        placed.extend(relocation.detours_at(*pc).map(|position| (position, index)));
-    }
-    for trampoline in relocation.trampolines() {
-        let target = trampoline.target as usize;
-        let index = absolute.iter().position(|(pc, ..)| *pc == target).ok_or(Reason::BadStackMap)?;
-        placed.push((trampoline.position, index));
-    }
-    placed.sort_unstable();
-
+    let absolute = spelled_out(info, initial_locals, scan, extra)?;
+    let placed = places(&absolute, relocation)?;
     let mut writer = Writer { scan, relocation, previous: -1, count: 0 };
     let count_at = out.len();
     out.extend_from_slice(&[0, 0]);
     let mut before: Option<&Vec<u8>> = None;
     for (position, index) in placed {
-        let (_, locals, stack) = &absolute[index];
+        let SpelledOut { locals, stack, .. } = &absolute[index];
         let stacked = types(stack).count();
         let kind = match stacked {
             0 if !extra.is_empty() && before == Some(locals) => FrameKind::Same,
@@ -196,6 +152,72 @@ pub(crate) fn write_in_full(
     writer.appended(out, appended)?;
     out[count_at..count_at + 2].copy_from_slice(&writer.count.to_be_bytes());
     Ok(())
+}
+
+/// The verification types of a frame, all of them, whatever stands in front of it.
+struct SpelledOut {
+    pc: usize,
+    locals: Vec<u8>,
+    stack: Vec<u8>,
+}
+
+/// All frames of a table, with `extra` behind the locals of each.
+fn spelled_out(
+    info: &[u8],
+    initial_locals: &[u8],
+    scan: &CodeScan,
+    extra: &[Counter],
+) -> Result<Vec<SpelledOut>, Reason> {
+    let bad = |_| Reason::BadStackMap;
+    let mut frames = Frames::new(info).map_err(bad)?;
+    let mut absolute = Vec::new();
+    let mut locals = initial_locals.to_vec();
+    let mut bytes = 0;
+    while let Some(frame) = frames.next().map_err(bad)? {
+        match frame.kind {
+            FrameKind::Same | FrameKind::SameLocals1StackItem => {}
+            FrameKind::Chop(count) => {
+                let kept =
+                    types(&locals).count().checked_sub(usize::from(count)).ok_or(Reason::BadStackMap)?;
+                let length = types(&locals).take(kept).map(<[u8]>::len).sum();
+                locals.truncate(length);
+            }
+            FrameKind::Append(_) => locals.extend_from_slice(frame.locals),
+            FrameKind::Full => locals = frame.locals.to_vec(),
+        }
+        if !scan.is_instruction(frame.pc) {
+            return Err(Reason::BadStackMap);
+        }
+        let mut all = locals.clone();
+        for &extra in extra {
+            add_to(&mut all, extra)?;
+        }
+        bytes += all.len();
+        if bytes > MOST_BYTES {
+            return Err(Reason::BadStackMap);
+        }
+        absolute.push(SpelledOut { pc: frame.pc, locals: all, stack: frame.stack.to_vec() });
+    }
+    Ok(absolute)
+}
+
+/// The positions in the new code that need a frame, in their order, and which of the old frames each has.
+fn places(absolute: &[SpelledOut], relocation: &Relocation) -> Result<Vec<(u32, usize)>, Reason> {
+    let mut placed: Vec<(u32, usize)> = Vec::new();
+    for (index, &SpelledOut { pc, .. }) in absolute.iter().enumerate() {
+        let target = relocation.target(pc);
+        placed.push((target, index));
+        let others = [relocation.pad(pc), relocation.landing(pc)];
+        placed.extend(others.into_iter().filter(|other| *other != target).map(|other| (other, index)));
+        placed.extend(relocation.detours_at(pc).map(|position| (position, index)));
+    }
+    for trampoline in relocation.trampolines() {
+        let target = trampoline.target as usize;
+        let index = absolute.iter().position(|frame| frame.pc == target).ok_or(Reason::BadStackMap)?;
+        placed.push((trampoline.position, index));
+    }
+    placed.sort_unstable();
+    Ok(placed)
 }
 
 struct Writer<'a> {

@@ -197,21 +197,9 @@ impl<'a> Printer<'_, 'a> {
                 self.end_at(at);
             }
             "NestMembers" | "PermittedSubclasses" | "Exceptions" => {
-                for _ in 0..r.u2()? {
-                    let class = r.u2()?;
-                    self.head(title);
-                    self.class_name(class);
-                    self.end_at(r.position() - 2);
-                }
+                self.indices(title, r, |p, class| p.class_name(class))?;
             }
-            "ModulePackages" => {
-                for _ in 0..r.u2()? {
-                    let package = r.u2()?;
-                    self.head(title);
-                    self.single_name(package, Tag::Package);
-                    self.end_at(r.position() - 2);
-                }
-            }
+            "ModulePackages" => self.indices(title, r, |p, package| p.single_name(package, Tag::Package))?,
             "EnclosingMethod" => {
                 let (class, method) = (r.u2()?, r.u2()?);
                 self.head(title);
@@ -224,20 +212,7 @@ impl<'a> Printer<'_, 'a> {
             }
             "InnerClasses" => self.inner_classes(r)?,
             "BootstrapMethods" => self.bootstrap_methods(r)?,
-            "MethodParameters" => {
-                for number in 0..r.u1()? {
-                    let (name, access) = (r.u2()?, r.u2()?);
-                    self.head(title);
-                    self.put(format_args!("{number} "));
-                    if name == 0 {
-                        self.text("<unnamed>")
-                    } else {
-                        self.utf8(name)
-                    }
-                    self.put(format_args!(" flags {}", flags::text(access, &flags::PARAMETER)));
-                    self.end_at(r.position() - 4);
-                }
-            }
+            "MethodParameters" => self.method_parameters(r)?,
             "Record" => self.record(r, attribute.end())?,
             "SourceDebugExtension" => {
                 self.start(title);
@@ -251,15 +226,7 @@ impl<'a> Printer<'_, 'a> {
                     }
                 });
             }
-            "LineNumberTable" => {
-                for _ in 0..r.u2()? {
-                    let (pc, line) = (r.u2()?, r.u2()?);
-                    self.head(title);
-                    self.put(format_args!("line {line} at "));
-                    self.position(usize::from(pc));
-                    self.end_at(r.position() - 4);
-                }
-            }
+            "LineNumberTable" => self.line_number_table(r)?,
             "LocalVariableTable" | "LocalVariableTypeTable" => self.local_variables(title, r)?,
             "Module" => self.module(r)?,
             "ModuleHashes" => self.module_hashes(r)?,
@@ -270,6 +237,49 @@ impl<'a> Printer<'_, 'a> {
             _ => return self.annotations(title, r),
         }
         Ok(true)
+    }
+
+    /// A line for each index of a table of them.
+    fn indices(
+        &mut self,
+        title: &str,
+        r: &mut Reader<'a>,
+        print: impl Fn(&mut Self, u16),
+    ) -> Result<(), ClassError> {
+        for _ in 0..r.u2()? {
+            let index = r.u2()?;
+            self.head(title);
+            print(self, index);
+            self.end_at(r.position() - 2);
+        }
+        Ok(())
+    }
+
+    fn method_parameters(&mut self, r: &mut Reader<'a>) -> Result<(), ClassError> {
+        for number in 0..r.u1()? {
+            let (name, access) = (r.u2()?, r.u2()?);
+            self.head("MethodParameters");
+            self.put(format_args!("{number} "));
+            if name == 0 {
+                self.text("<unnamed>")
+            } else {
+                self.utf8(name)
+            }
+            self.put(format_args!(" flags {}", flags::text(access, &flags::PARAMETER)));
+            self.end_at(r.position() - 4);
+        }
+        Ok(())
+    }
+
+    fn line_number_table(&mut self, r: &mut Reader<'a>) -> Result<(), ClassError> {
+        for _ in 0..r.u2()? {
+            let (pc, line) = (r.u2()?, r.u2()?);
+            self.head("LineNumberTable");
+            self.put(format_args!("line {line} at "));
+            self.position(usize::from(pc));
+            self.end_at(r.position() - 4);
+        }
+        Ok(())
     }
 
     /// The canonical form sorts the rows by class: their order means nothing, and compilers make it that of

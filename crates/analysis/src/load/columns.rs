@@ -33,6 +33,20 @@ pub(super) struct Columns {
     pub(super) variance: Option<(usize, usize)>,
 }
 
+/// The resources so far, in the order of their indices.
+#[derive(Default)]
+struct Resources(Vec<Resource>);
+
+impl Resources {
+    /// The index of a new one, if it is wanted.
+    fn add(&mut self, name: &str, unit: &str, wanted: bool) -> Option<usize> {
+        wanted.then(|| {
+            self.0.push(Resource { name: name.into(), unit: unit.into() });
+            self.0.len() - 1
+        })
+    }
+}
+
 pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (Vec<Resource>, Columns) {
     let threads = || processes.iter().flat_map(|p| &p.profile.threads);
     let with_samples = || processes.iter().filter(|process| samples::are_in(process.profile));
@@ -40,13 +54,8 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let trees = || timed().flat_map(|p| &p.profile.threads).filter_map(|t| t.tree.as_ref());
     let has_times = trees().next().is_some();
     let corrected = *correction == Correction::Applied;
-    let mut resources = Vec::new();
-    let mut add = |name: &str, unit: &str, wanted: bool| {
-        wanted.then(|| {
-            resources.push(Resource { name: name.into(), unit: unit.into() });
-            resources.len() - 1
-        })
-    };
+    let mut resources = Resources::default();
+    let mut add = |name: &str, unit: &str, wanted: bool| resources.add(name, unit, wanted);
     let knows_waits = |process: &Process<'_>| process.waits.is_some() || process.blocks.is_some();
     let has_samples = with_samples().next().is_some();
     // Of one kind: see `Session`.
@@ -112,7 +121,7 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
         noise,
         variance,
     };
-    (resources, columns)
+    (resources.0, columns)
 }
 
 /// All are corrected or none: what is added up has to be the same.

@@ -4,10 +4,13 @@
 //! 2. exact inclusive: without the cost of the probes, its own and those beneath ([`crate::calibration`]);
 //! 3. of both, base = inclusive - the callees' inclusive, fitted where that would be below 0.
 
+mod shares;
+
 use instrument_trace::{Calibration, CpuCost, Tree, TreeConsumer, TreeNode};
 
 use super::running::silent;
 use crate::calibration::{self, Calls, Cold, Doubt, HANDLER};
+use shares::{Callees, Known, Shares};
 
 /// The times of a context, in ns.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,93 +66,136 @@ pub(crate) struct Cost {
 
 /// `allocations` are the allocation events by node; empty if there are none.
 pub(crate) fn times(tree: &Tree, cost: Option<&Cost>, allocations: &[f64]) -> TreeTimes {
-    let mut result = TreeTimes { nodes: vec![Times::default(); tree.nodes.len()], ..TreeTimes::default() };
-    let count = tree.nodes.len();
-    let (mut called, mut made) = (vec![0.0; count], vec![Calls::default(); count]);
-    let mut own = vec![Calls::default(); count];
-    let past_limits = tree.past_limits();
     let silent = silent(tree);
-    let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
-    let (mut own_doubt, mut made_doubt) = (vec![0.0; count], vec![0.0; count]);
-    let mut cold = Cold::default();
-    for (i, node) in tree.nodes.iter().enumerate() {
-        let parent = (node.parent as usize).checked_sub(1);
-        let estimate = estimate(node, tree.sampled);
-        if matches!(node.consumer, TreeConsumer::Method(_)) {
-            own[i] = estimate.calls;
-            own_doubt[i] = doubt.sum(own[i], node.consumer.method().map_or(0.0, |id| cold.of(id, own[i])));
-            result.calls.add(estimate.calls);
-        }
-        let times = &mut result.nodes[i];
-        times.inclusive = estimate.total;
-        times.inclusive_variance = estimate.variance;
-        if let Some(parent) = parent {
-            called[parent] += estimate.total;
-            made[parent].add(own[i]);
-            made_doubt[parent] += own_doubt[i];
-            result.nodes[parent].callees_variance += estimate.variance;
-        }
-    }
-    for i in (0..count).rev().filter(|&i| silent[i]) {
-        let times = &mut result.nodes[i];
-        (times.inclusive, times.inclusive_variance) = (called[i], times.callees_variance);
-        let variance = times.inclusive_variance;
-        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
-            called[parent] += called[i];
-            result.nodes[parent].callees_variance += variance;
-        }
-    }
-    // Callees have higher numbers: theirs are complete when a caller's turn comes.
-    for i in (0..count).rev() {
-        let times = &mut result.nodes[i];
-        let base = times.inclusive - called[i];
-        times.variance = if silent[i] { 0.0 } else { times.inclusive_variance + times.callees_variance };
-        times.exact_inclusive += match cost.filter(|_| !past_limits[i] && !silent[i]) {
-            Some(cost) => {
-                let probes = &cost.calibration;
-                let allocations = allocations.get(i).copied().unwrap_or(0.0);
-                let exact = calibration::exact(probes, base, own[i], made[i], allocations);
-                let own_doubt = own_doubt[i];
-                let disturbed = cost.disturbed * base.max(0.0) + handler(&tree.nodes[i]) * exact.max(0.0);
-                // The calibration errs in one way: what a call has too much its caller has too much, too, but of the other part. No
-                // base is further off than by all of it.
-                times.noise = (own_doubt.max(made_doubt[i]) + disturbed).min(base.max(0.0));
-                times.cum_noise = own_doubt + disturbed;
-                exact
-            }
-            None => base,
+    let mut sums = Sums::of(tree, cost);
+    sums.fill_silent(tree, &silent);
+    sums.correct(tree, cost, allocations, &silent);
+    sums.shared(tree, cost.is_some(), &silent)
+}
+
+fn parent(node: &TreeNode) -> Option<usize> {
+    (node.parent as usize).checked_sub(1)
+}
+
+/// The figures of a tree on their way to its times, and what they are corrected by; each by node.
+struct Sums {
+    result: TreeTimes,
+    /// Time of the callees.
+    called: Vec<f64>,
+    own: Vec<Calls>,
+    /// Calls of the callees.
+    made: Vec<Calls>,
+    own_doubt: Vec<f64>,
+    made_doubt: Vec<f64>,
+}
+
+impl Sums {
+    /// Times and calls as they were recorded.
+    fn of(tree: &Tree, cost: Option<&Cost>) -> Sums {
+        let count = tree.nodes.len();
+        let mut sums = Sums {
+            result: TreeTimes { nodes: vec![Times::default(); count], ..TreeTimes::default() },
+            called: vec![0.0; count],
+            own: vec![Calls::default(); count],
+            made: vec![Calls::default(); count],
+            own_doubt: vec![0.0; count],
+            made_doubt: vec![0.0; count],
         };
-        let exact = times.exact_inclusive;
-        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
-            result.nodes[parent].exact_inclusive += exact;
+        let doubt = cost.map(|cost| Doubt::of(&cost.calibration)).unwrap_or_default();
+        let mut cold = Cold::default();
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let estimate = estimate(node, tree.sampled);
+            if matches!(node.consumer, TreeConsumer::Method(_)) {
+                let cold = node.consumer.method().map_or(0.0, |id| cold.of(id, estimate.calls));
+                sums.own[i] = estimate.calls;
+                sums.own_doubt[i] = doubt.sum(estimate.calls, cold);
+                sums.result.calls.add(estimate.calls);
+            }
+            let times = &mut sums.result.nodes[i];
+            times.inclusive = estimate.total;
+            times.inclusive_variance = estimate.variance;
+            if let Some(parent) = parent(node) {
+                sums.called[parent] += estimate.total;
+                sums.made[parent].add(sums.own[i]);
+                sums.made_doubt[parent] += sums.own_doubt[i];
+                sums.result.nodes[parent].callees_variance += estimate.variance;
+            }
+        }
+        sums
+    }
+
+    /// Contexts without times of their own take as long as their callees.
+    fn fill_silent(&mut self, tree: &Tree, silent: &[bool]) {
+        for i in (0..tree.nodes.len()).rev().filter(|&i| silent[i]) {
+            let times = &mut self.result.nodes[i];
+            (times.inclusive, times.inclusive_variance) = (self.called[i], times.callees_variance);
+            let variance = times.inclusive_variance;
+            if let Some(parent) = parent(&tree.nodes[i]) {
+                self.called[parent] += self.called[i];
+                self.result.nodes[parent].callees_variance += variance;
+            }
         }
     }
-    // What the correction of a subtree may be off by has one cause: it adds up.
-    let mut noise = result.nodes.iter().map(|t| t.cum_noise).collect::<Vec<_>>();
-    for i in (0..count).rev() {
-        if let Some(parent) = (tree.nodes[i].parent as usize).checked_sub(1) {
-            noise[parent] += noise[i];
+
+    /// Takes the cost of the probes out. Callees have higher numbers: theirs are complete when a caller's turn comes.
+    fn correct(&mut self, tree: &Tree, cost: Option<&Cost>, allocations: &[f64], silent: &[bool]) {
+        let past_limits = tree.past_limits();
+        for i in (0..tree.nodes.len()).rev() {
+            let times = &mut self.result.nodes[i];
+            let base = times.inclusive - self.called[i];
+            times.variance = if silent[i] { 0.0 } else { times.inclusive_variance + times.callees_variance };
+            times.exact_inclusive += match cost.filter(|_| !past_limits[i] && !silent[i]) {
+                Some(cost) => {
+                    let probes = &cost.calibration;
+                    let allocations = allocations.get(i).copied().unwrap_or(0.0);
+                    let exact = calibration::exact(probes, base, self.own[i], self.made[i], allocations);
+                    let own_doubt = self.own_doubt[i];
+                    let disturbed = cost.disturbed * base.max(0.0) + handler(&tree.nodes[i]) * exact.max(0.0);
+                    // The calibration errs in one way: what a call has too much its caller has too much, too, but of the other
+                    // part. No base is further off than by all of it.
+                    times.noise = (own_doubt.max(self.made_doubt[i]) + disturbed).min(base.max(0.0));
+                    times.cum_noise = own_doubt + disturbed;
+                    exact
+                }
+                None => base,
+            };
+            let exact = times.exact_inclusive;
+            if let Some(parent) = parent(&tree.nodes[i]) {
+                self.result.nodes[parent].exact_inclusive += exact;
+            }
         }
     }
-    let column = |figure: fn(&Times) -> f64| result.nodes.iter().map(figure).collect::<Vec<_>>();
-    let sampled = column(|t| t.inclusive_variance);
-    let both =
-        sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
-    let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
-    let is_measured = |node: &TreeNode| tree.sampled && node.timed >= node.closes.total();
-    let measured: Vec<bool> = tree.nodes.iter().map(is_measured).collect();
-    let known = |variance: Vec<f64>, doubt| Known { variance, doubt, measured: &measured, silent: &silent };
-    let raw = Shares::of(&callees, column(|t| t.inclusive), known(sampled.clone(), sampled.clone()));
-    let exact = Shares::of(&callees, column(|t| t.exact_inclusive), known(sampled, both));
-    for (i, times) in result.nodes.iter_mut().enumerate() {
-        (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
-        (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
+
+    /// The times, with what callees took longer than their callers shared out.
+    fn shared(self, tree: &Tree, is_corrected: bool, silent: &[bool]) -> TreeTimes {
+        let mut result = self.result;
+        // What the correction of a subtree may be off by has one cause: it adds up.
+        let mut noise = result.nodes.iter().map(|t| t.cum_noise).collect::<Vec<_>>();
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            if let Some(parent) = parent(node) {
+                noise[parent] += noise[i];
+            }
+        }
+        let column = |figure: fn(&Times) -> f64| result.nodes.iter().map(figure).collect::<Vec<_>>();
+        let sampled = column(|t| t.inclusive_variance);
+        let both =
+            sampled.iter().zip(&noise).map(|(variance, noise)| variance + noise * noise).collect::<Vec<_>>();
+        let callees = Callees::new(tree.nodes.iter().map(|node| node.parent));
+        let is_measured = |node: &TreeNode| tree.sampled && node.timed >= node.closes.total();
+        let measured: Vec<bool> = tree.nodes.iter().map(is_measured).collect();
+        let known = |variance: Vec<f64>, doubt| Known { variance, doubt, measured: &measured, silent };
+        let raw = Shares::of(&callees, column(|t| t.inclusive), known(sampled.clone(), sampled.clone()));
+        let exact = Shares::of(&callees, column(|t| t.exact_inclusive), known(sampled, both));
+        for (i, times) in result.nodes.iter_mut().enumerate() {
+            (times.inclusive, times.raw) = (raw.inclusive[i], raw.base[i]);
+            (times.exact_inclusive, times.exact) = (exact.inclusive[i], exact.base[i]);
+        }
+        result.short = raw.short;
+        if is_corrected {
+            result.below_zero = exact.short;
+        }
+        result
     }
-    result.short = raw.short;
-    if cost.is_some() {
-        result.below_zero = exact.short;
-    }
-    result
 }
 
 /// Part of a context's own time that is in doubt since its method has an exception handler.
@@ -220,131 +266,6 @@ pub(crate) fn cpu_times(tree: &Tree, cost: Option<&CpuCost>) -> CpuTimes {
     });
     raw.iter_mut().for_each(|raw| *raw = raw.max(0.0));
     CpuTimes { raw, exact }
-}
-
-/// Which contexts a context called, in order.
-struct Callees {
-    /// Where those of a context begin, and behind the last one where all end.
-    starts: Vec<u32>,
-    all: Vec<u32>,
-}
-
-impl Callees {
-    /// `parents`: by context the number of its caller, from 1; 0: it has none.
-    fn new(parents: impl ExactSizeIterator<Item = u32> + Clone) -> Callees {
-        let count = parents.len();
-        let mut starts = vec![0u32; count + 1];
-        let callers = parents.zip(0u32..).filter_map(|(parent, i)| Some((parent.checked_sub(1)?, i)));
-        callers.clone().for_each(|(caller, _)| starts[caller as usize] += 1);
-        // First the end of each, then, as they are filled from behind, the beginning.
-        let mut sum = 0;
-        for end in &mut starts {
-            sum += *end;
-            *end = sum;
-        }
-        let mut all = vec![0; sum as usize];
-        let backwards: Vec<_> = callers.collect();
-        for &(caller, i) in backwards.iter().rev() {
-            let place = &mut starts[caller as usize];
-            *place -= 1;
-            all[*place as usize] = i;
-        }
-        Callees { starts, all }
-    }
-
-    fn of(&self, context: usize) -> &[u32] {
-        &self.all[self.starts[context] as usize..self.starts[context + 1] as usize]
-    }
-}
-
-/// How well the times of contexts are known.
-struct Known<'a> {
-    /// That of each figure by itself.
-    variance: Vec<f64>,
-    /// The square of all that a figure may be off by: the correction errs in a caller and its callees alike, so it says nothing about which of
-    /// them is better known.
-    doubt: Vec<f64>,
-    /// All calls of these were timed, and others stand for calls that were not.
-    measured: &'a [bool],
-    /// These take what their callees take.
-    silent: &'a [bool],
-}
-
-/// Whole ns that fit each other: callees together take no longer than their caller. Events that were being written, estimates
-/// and the correction may have them do so. Then whichever is better known decides; where that is the caller, its callees give up
-/// what is too much as they are in doubt, so what is known of long calls is not spoilt by what is not of short ones. No estimate is below
-/// what was measured of its callees.
-struct Shares {
-    inclusive: Vec<f64>,
-    base: Vec<f64>,
-    /// Contexts whose callees took longer than they, and by how much.
-    short: (u64, f64),
-}
-
-impl Shares {
-    fn of(callees: &Callees, mut inclusive: Vec<f64>, mut known: Known<'_>) -> Shares {
-        let count = inclusive.len();
-        let mut short = (0, 0.0);
-        // What calls that were timed took in each context at least.
-        let mut least = vec![0.0; count];
-        for i in (0..count).rev() {
-            let sum_of = |figures: &[f64]| callees.of(i).iter().map(|&c| figures[c as usize]).sum::<f64>();
-            let sum = sum_of(&inclusive);
-            least[i] = sum_of(&least);
-            if known.silent[i] {
-                inclusive[i] = sum;
-                continue;
-            }
-            let missing = (sum - inclusive[i]).round();
-            if missing > 0.0 {
-                short.0 += 1;
-                short.1 += missing;
-                let variance = sum_of(&known.variance);
-                if known.variance[i] > variance {
-                    inclusive[i] = sum;
-                    known.doubt[i] += variance - known.variance[i];
-                    known.variance[i] = variance;
-                }
-            }
-            if known.measured[i] {
-                least[i] = inclusive[i].max(0.0).round();
-            }
-            inclusive[i] = inclusive[i].max(least[i]).max(0.0).round();
-        }
-        let mut base = inclusive.clone();
-        for i in 0..count {
-            let callees = callees.of(i);
-            fit(callees, inclusive[i], &mut inclusive, &known.doubt, &least);
-            base[i] = inclusive[i] - callees.iter().map(|&c| inclusive[c as usize]).sum::<f64>();
-        }
-        Shares { inclusive, base, short }
-    }
-}
-
-/// Takes from `callees` what they have together beyond `whole`: first as they are in doubt, then as they are large; what each has at `least`
-/// only if nothing else is left.
-fn fit(callees: &[u32], whole: f64, inclusive: &mut [f64], doubt: &[f64], least: &[f64]) {
-    let sum = |figures: &[f64]| callees.iter().map(|&c| figures[c as usize]).sum::<f64>();
-    let doubts = sum(doubt);
-    for keeps in [1.0, 0.0] {
-        let excess = sum(inclusive) - whole;
-        if excess > 0.0 && doubts > 0.0 {
-            for &c in callees {
-                let c = c as usize;
-                let room = (inclusive[c] - keeps * least[c]).max(0.0);
-                inclusive[c] -= (excess * doubt[c] / doubts).round().min(room);
-            }
-        }
-        let excess = sum(inclusive) - whole;
-        let room = sum(inclusive) - keeps * sum(least);
-        if excess > 0.0 && room > 0.0 {
-            for &c in callees {
-                let c = c as usize;
-                let kept = (keeps * least[c]).min(inclusive[c]);
-                inclusive[c] = kept + ((inclusive[c] - kept) * (1.0 - excess / room).max(0.0)).floor();
-            }
-        }
-    }
 }
 
 struct Estimate {
@@ -516,56 +437,5 @@ mod tests {
         let tree = tree(vec![node(0, 1, 0), node(1, 2, 0)]);
         let times = times(&tree, None, &[]);
         assert_eq!(times.nodes.iter().map(|t| (t.inclusive, t.raw)).collect::<Vec<_>>(), [(0.0, 0.0); 2]);
-    }
-
-    #[test]
-    fn what_is_in_doubt_gives_way() {
-        let inclusive = || vec![1000.0, 300.0, 800.0, 500.0];
-        let callees = Callees::new([0, 1, 1, 3].into_iter());
-        assert_eq!((callees.of(0), callees.of(1), callees.of(2)), (&[1, 2][..], &[][..], &[3][..]));
-        let of = |variance: &[f64]| {
-            let (variance, doubt, none) = (variance.to_vec(), variance.to_vec(), [false; 4]);
-            Shares::of(&callees, inclusive(), Known { variance, doubt, measured: &none, silent: &none })
-        };
-        let shares = of(&[0.0, 0.0, 900.0, 0.0]);
-        assert_eq!(shares.inclusive, [1000.0, 300.0, 700.0, 500.0]);
-        assert_eq!((shares.base, shares.short), (vec![0.0, 300.0, 200.0, 500.0], (1, 100.0)));
-        let shares = of(&[9.0, 1.0, 1.0, 0.0]);
-        assert_eq!(shares.inclusive, [1100.0, 300.0, 800.0, 500.0], "the caller is what is known least");
-    }
-
-    /// m1 calls m2, which calls m3, which calls m4.
-    fn chain(inclusive: [f64; 4], variance: [f64; 4], measured: [bool; 4]) -> Shares {
-        let callees = Callees::new([0, 1, 2, 3].into_iter());
-        let (variance, doubt) = (variance.to_vec(), variance.to_vec());
-        let known = Known { variance, doubt, measured: &measured, silent: &[false; 4] };
-        Shares::of(&callees, inclusive.to_vec(), known)
-    }
-
-    #[test]
-    fn a_caller_that_is_raised_is_as_sure_as_what_it_calls() {
-        // m3 has the 500 of m4, which is known better; so it is known better than m2 as well.
-        let shares = chain([1000.0, 20.0, 30.0, 500.0], [0.0, 50.0, 90.0, 4.0], [false; 4]);
-        assert_eq!(shares.inclusive, [1000.0, 500.0, 500.0, 500.0]);
-        assert_eq!(shares.base, [500.0, 0.0, 0.0, 500.0]);
-    }
-
-    #[test]
-    fn an_estimate_is_not_below_what_was_measured_beneath_it() {
-        // m2 calls m3 often, which seems to take little, and m4 once, for 500; that m2 varies little is chance.
-        let callees = Callees::new([0, 1, 2, 2].into_iter());
-        let of = |doubt: f64| {
-            let variance = vec![0.0, 1.0, doubt, 0.0];
-            let (measured, doubt) = ([true, false, false, true], variance.clone());
-            let known = Known { variance, doubt, measured: &measured, silent: &[false; 4] };
-            Shares::of(&callees, vec![1000.0, 20.0, 40.0, 500.0], known)
-        };
-        for doubt in [7.0, 1.0] {
-            let shares = of(doubt);
-            assert_eq!(shares.inclusive, [1000.0, 500.0, 0.0, 500.0], "what is left is for m3");
-        }
-        // Calls that were all timed decide, whatever they have called.
-        let shares = chain([400.0, 20.0, 30.0, 500.0], [0.0; 4], [true, false, false, true]);
-        assert_eq!(shares.inclusive, [400.0; 4]);
     }
 }

@@ -1,6 +1,6 @@
 use super::super::testing::{Assembly, Moved, snippet};
 use super::*;
-use crate::code::edits::Snippet;
+use crate::code::edits::{Detour, Place, Snippet};
 
 impl Moved {
     /// The new pcs at a label: end, pad, landing, target, instruction.

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Compression, Encoding, EncodingMask, PageType, ZstdLevel};
-use parquet::column::page::{CompressedPage, Page, PageWriter};
+use parquet::column::page::{CompressedPage, Page, PageWriteSpec, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{
@@ -186,7 +186,7 @@ impl Pages {
     ) -> Result<Encoded> {
         let mut sink = TrackedWrite::new(Vec::new());
         let mut writer = SerializedPageWriter::new(&mut sink);
-        let (mut sizes, mut encodings, mut stats) = ([0; 2], Vec::new(), Vec::new());
+        let mut written = Written::default();
         let mut dictionary_offset = None;
         if let Some((data, values)) = codec.dictionary() {
             let mut bytes = Vec::with_capacity(zstd::zstd_safe::compress_bound(data.len()));
@@ -200,13 +200,7 @@ impl Pages {
             };
             let spec = writer.write_page(CompressedPage::new(page, data.len()))?;
             dictionary_offset = Some(spec.offset as i64);
-            sizes = [spec.compressed_size, spec.uncompressed_size];
-            encodings.push(Encoding::PLAIN);
-            stats.push(PageEncodingStats {
-                page_type: PageType::DICTIONARY_PAGE,
-                encoding: Encoding::PLAIN,
-                count: 1,
-            });
+            written.add(PageType::DICTIONARY_PAGE, Encoding::PLAIN, &spec);
         }
         let mut offsets = OffsetIndexBuilder::new();
         let (mut data_offset, mut rows) = (None, 0);
@@ -216,30 +210,19 @@ impl Pages {
             data_offset = data_offset.or(Some(spec.offset as i64));
             offsets.append_row_count(of_page as i64);
             offsets.append_offset_and_size(spec.offset as i64, spec.compressed_size as i32);
-            sizes = [sizes[0] + spec.compressed_size, sizes[1] + spec.uncompressed_size];
             rows += of_page;
-            if !encodings.contains(&encoding) {
-                encodings.push(encoding);
-            }
-            match stats.last_mut() {
-                Some(PageEncodingStats { page_type: PageType::DATA_PAGE_V2, encoding: of, count })
-                    if *of == encoding =>
-                {
-                    *count += 1;
-                }
-                _ => stats.push(PageEncodingStats { page_type: PageType::DATA_PAGE_V2, encoding, count: 1 }),
-            }
+            written.add(PageType::DATA_PAGE_V2, encoding, &spec);
         }
         writer.close()?;
         if self.is_optional {
-            encodings.extend(Some(Encoding::RLE).filter(|rle| !encodings.contains(rle)));
+            written.has(Encoding::RLE);
         }
         let metadata = ColumnChunkMetaData::builder(description.clone())
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-            .set_encodings_mask(EncodingMask::new_from_encodings(encodings.iter()))
-            .set_page_encoding_stats(stats)
-            .set_total_compressed_size(sizes[0] as i64)
-            .set_total_uncompressed_size(sizes[1] as i64)
+            .set_encodings_mask(EncodingMask::new_from_encodings(written.encodings.iter()))
+            .set_page_encoding_stats(written.stats)
+            .set_total_compressed_size(written.compressed as i64)
+            .set_total_uncompressed_size(written.uncompressed as i64)
             .set_num_values(rows as i64)
             .set_data_page_offset(data_offset.unwrap_or(0))
             .set_dictionary_page_offset(dictionary_offset)
@@ -250,7 +233,7 @@ impl Pages {
             index.build()
         });
         let close = ColumnCloseResult {
-            bytes_written: sizes[0] as u64,
+            bytes_written: written.compressed as u64,
             rows_written: rows as u64,
             metadata,
             bloom_filter: None,
@@ -258,6 +241,33 @@ impl Pages {
             offset_index: Some(offsets.build()),
         };
         Ok((sink.into_inner()?.into(), close))
+    }
+}
+
+/// Sizes in bytes, encodings and kinds of the pages that were written.
+#[derive(Default)]
+struct Written {
+    compressed: usize,
+    uncompressed: usize,
+    encodings: Vec<Encoding>,
+    stats: Vec<PageEncodingStats>,
+}
+
+impl Written {
+    fn add(&mut self, page_type: PageType, encoding: Encoding, spec: &PageWriteSpec) {
+        self.compressed += spec.compressed_size;
+        self.uncompressed += spec.uncompressed_size;
+        self.has(encoding);
+        match self.stats.last_mut() {
+            Some(last) if (last.page_type, last.encoding) == (page_type, encoding) => last.count += 1,
+            _ => self.stats.push(PageEncodingStats { page_type, encoding, count: 1 }),
+        }
+    }
+
+    fn has(&mut self, encoding: Encoding) {
+        if !self.encodings.contains(&encoding) {
+            self.encodings.push(encoding);
+        }
     }
 }
 
