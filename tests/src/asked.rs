@@ -134,7 +134,6 @@ impl Program {
         Ok(Profile::parse(&fs::read(path)?)?)
     }
 
-    /// Its profiles.
     pub fn profiles(&self) -> Result<Vec<PathBuf>> {
         let entries = fs::read_dir(self.folder.path())?.flatten().map(|entry| entry.path());
         Ok(entries.filter(|path| path.extension().is_some_and(|e| e == "iprof")).collect())

@@ -19,7 +19,6 @@ pub struct Object {
     pub references: Vec<u64>,
 }
 
-/// A dump.
 #[derive(Debug, Default)]
 pub struct Dump {
     /// By id.

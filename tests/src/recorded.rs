@@ -15,7 +15,6 @@ use crate::{agent, browser, jre, subject};
 pub struct Recorded {
     /// Where the program and what is printed lie.
     pub folder: TempDir,
-    /// Its profile.
     pub profile: PathBuf,
 }
 

@@ -128,7 +128,6 @@ pub fn matched(merged: &Value) -> [u64; 3] {
 pub struct Running {
     /// Its process.
     pub child: Child,
-    /// What it says.
     pub stdout: BufReader<ChildStdout>,
     stdin: Option<ChildStdin>,
     errors: PathBuf,
@@ -188,7 +187,6 @@ impl Drop for Running {
 pub struct Recorded {
     /// The whole of it.
     pub profile: Profile,
-    /// Its remote calls.
     pub calls: Vec<RemoteCall>,
 }
 

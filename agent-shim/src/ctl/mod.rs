@@ -34,7 +34,6 @@ static FOR_GOOD: Slot = Mutex::new(None);
 /// Found once: they are the same for every recording.
 static METHODS: OnceLock<Methods> = OnceLock::new();
 
-/// What answers requests.
 static ANSWERING: OnceLock<Answering> = OnceLock::new();
 
 type Slot = Mutex<Option<Arc<Server>>>;

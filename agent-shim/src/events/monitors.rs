@@ -77,7 +77,6 @@ static CALLBACKS: Callbacks = Callbacks {
     ..Callbacks::NONE
 };
 
-/// What it hears.
 const EVENTS: [Event; 7] = [
     Event::VmDeath,
     Event::ThreadStart,

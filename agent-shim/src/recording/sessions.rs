@@ -125,7 +125,6 @@ pub(crate) struct Removed {
     pub(crate) classes: usize,
     /// Those that the virtual machine refused to change back.
     pub(crate) refused: usize,
-    /// What that took.
     pub(crate) time: Duration,
 }
 

@@ -24,7 +24,6 @@ const KEPT: usize = 1 << 12;
 /// Pages that one sample looks at, about 10 us if each misses the caches.
 const MOST_LOOKS: usize = 128;
 
-/// What runs.
 #[derive(Debug)]
 pub(super) enum Context {
     /// No recorded call.

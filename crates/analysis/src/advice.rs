@@ -26,7 +26,6 @@ use instrument_names::signature::brief;
 pub struct Recording {
     /// Methods that are recorded and were called.
     pub methods: u64,
-    /// Calls of them.
     pub calls: u64,
     /// Contexts: paths of methods, threads told apart as in the reports.
     pub contexts: u64,
@@ -43,7 +42,6 @@ pub struct LeftOut {
     pub method: String,
     /// A pattern for `--exclude` that fits this method only.
     pub pattern: String,
-    /// Its calls.
     pub calls: u64,
     /// What recording them took, in ns.
     pub recording_ns: f64,

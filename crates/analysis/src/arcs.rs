@@ -20,14 +20,12 @@ use crate::model::{Arcflow, Consumer, Kind, NodeId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// An arc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArcId(pub u32);
 
 /// What is known of a consumer irrespective of context.
 #[derive(Debug, Clone, Copy)]
 pub struct Function {
-    /// What it is.
     pub kind: Kind,
     /// Its name.
     pub consumer: Consumer,
@@ -133,7 +131,6 @@ impl Arcs {
         &self.self_cum[id.0 as usize * self.width..][..self.width]
     }
 
-    /// An arc.
     pub fn arc(&self, id: ArcId) -> &Arc {
         &self.arcs[id.0 as usize]
     }

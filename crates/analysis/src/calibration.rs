@@ -24,7 +24,6 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// All of them.
     pub fn all(self) -> f64 {
         self.timed + self.untimed
     }

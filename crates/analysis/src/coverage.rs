@@ -14,14 +14,12 @@ pub struct Coverage {
     pub packages: BTreeMap<String, Package>,
 }
 
-/// A package.
 #[derive(Debug, Clone, Default)]
 pub struct Package {
     /// By internal name, such as `com/acme/Shop`.
     pub classes: BTreeMap<String, Class>,
 }
 
-/// A class.
 #[derive(Debug, Clone, Default)]
 pub struct Class {
     /// Its source file, without directories; none: not known.
@@ -30,12 +28,9 @@ pub struct Class {
     pub methods: Vec<Method>,
 }
 
-/// A method.
 #[derive(Debug, Clone, Default)]
 pub struct Method {
-    /// Its name.
     pub name: String,
-    /// Its descriptor.
     pub descriptor: String,
     /// How often it was called.
     pub calls: u64,

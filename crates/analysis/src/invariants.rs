@@ -46,7 +46,6 @@ impl fmt::Display for Violation {
 /// What a check came to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checked {
-    /// Consumers checked.
     pub consumers: usize,
     /// Equations that had to hold.
     pub equations: usize,

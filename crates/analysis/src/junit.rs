@@ -8,7 +8,6 @@ use std::io::{self, Write};
 /// A suite of test cases.
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
-    /// What was tested.
     pub name: String,
     /// Its test cases, in their order.
     pub cases: Vec<Case>,
@@ -21,7 +20,6 @@ pub struct Case {
     pub class_name: String,
     /// What it is about.
     pub name: String,
-    /// How it ended.
     pub outcome: Outcome,
 }
 

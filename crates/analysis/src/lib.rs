@@ -62,7 +62,6 @@
 //! | [`thread_time`] | which resources are thread time, and its running and waiting parts |
 //!
 //! It depends on the profile format and on names.
-#![deny(missing_docs)]
 
 pub mod advice;
 pub mod arcs;

@@ -14,7 +14,6 @@ pub use parts::{Children, Group};
 use crate::hash::HashMap;
 use crate::origin::{Origin, Origins};
 
-/// What is consumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
     /// Such as `wall`, `cpu`, `allocations`.
@@ -28,9 +27,7 @@ pub struct Resource {
 pub enum Kind {
     /// The one above all.
     Root,
-    /// A process.
     Process,
-    /// A thread.
     Thread,
     /// Work done on behalf of another context: a started thread, a task handed over.
     Link,
@@ -82,7 +79,6 @@ pub struct Consumer(pub u32);
 pub struct Node {
     /// Whose context it is within; the root is its own parent.
     pub parent: NodeId,
-    /// Who consumed.
     pub consumer: Consumer,
     /// What the consumer is.
     pub kind: Kind,
@@ -276,12 +272,10 @@ impl Arcflow {
         &self.nodes
     }
 
-    /// Their ids.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// A node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }

@@ -38,7 +38,6 @@ pub struct Row {
 pub struct Moment {
     /// The resource of the figures, and all that there are.
     pub resource: String,
-    /// Its unit.
     pub unit: String,
     /// Names of all resources.
     pub resources: Vec<String>,
@@ -48,7 +47,6 @@ pub struct Moment {
     pub threads: Vec<Row>,
     /// How many threads there were, those that ended too.
     pub thread_count: u64,
-    /// All of it.
     pub total: Figures,
     /// What a row without samples consumed less than; none: the resource is not sampled.
     pub unmet: Option<f64>,

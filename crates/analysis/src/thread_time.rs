@@ -26,7 +26,6 @@ pub struct ThreadTime {
     pub whole: Option<usize>,
     /// What was running, as far as is known.
     pub running: usize,
-    /// What was waiting.
     pub waiting: usize,
 }
 

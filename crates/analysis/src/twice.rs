@@ -41,7 +41,6 @@ pub enum Error {
     Unfit {
         /// The profile.
         path: PathBuf,
-        /// What it lacks.
         reason: &'static str,
     },
 }

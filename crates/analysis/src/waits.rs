@@ -18,7 +18,6 @@ pub(crate) const UNKNOWN_THREAD: &str = "(unknown thread)";
 /// Waits of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// How many.
     pub times: u64,
     /// Their ns.
     pub ns: u64,
@@ -53,7 +52,6 @@ pub struct Monitor {
 /// The waits for a monitor.
 #[derive(Debug, Clone, Default)]
 pub struct MonitorWaits {
-    /// All of them.
     pub all: Both,
     /// By number of the thread that waited; 0: those that are not named.
     pub threads: HashMap<u32, Both>,
@@ -66,7 +64,6 @@ pub struct MonitorWaits {
 /// The waits of a profile.
 #[derive(Debug, Clone, Default)]
 pub struct Waits {
-    /// All of them.
     pub all: Both,
     /// By what was waited for.
     pub monitors: HashMap<Monitor, MonitorWaits>,

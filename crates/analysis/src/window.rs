@@ -117,7 +117,6 @@ fn last_moment(profile: &Profile) -> u64 {
 /// The calls of a thread that were open when the window began.
 #[derive(Default)]
 struct Open {
-    /// By method.
     methods: HashMap<u32, u64>,
     /// By context of the earlier tree: how many, and the time until then of those that have ended since.
     nodes: HashMap<u32, (u64, u64)>,

@@ -54,40 +54,26 @@ pub const DEFAULT: &str = "instrument.toml";
 pub struct Config {
     include: Option<Vec<Spanned<String>>>,
     exclude: Option<Vec<Spanned<String>>>,
-    /// `subclasses-of`.
     pub subclasses_of: Option<Vec<String>>,
-    /// `transform`.
     pub transform: Option<Vec<Transform>>,
-    /// `values`.
     pub values: Option<Vec<Values>>,
-    /// `remote`.
     pub remote: Option<Vec<Remote>>,
-    /// `propagate`.
     pub propagate: Option<bool>,
-    /// `library-calls`.
     pub library_calls: Option<LibraryCalls>,
-    /// `native`.
     pub native: Option<bool>,
-    /// `large-methods`.
     pub large_methods: Option<LargeMethods>,
     ids: Option<Spanned<PathBuf>>,
-    /// `runtime`.
     pub runtime: Option<Runtime>,
-    /// `record`.
     pub record: Option<Record>,
-    /// `timing`.
     pub timing: Option<Timing>,
     root: Option<Vec<Spanned<String>>>,
     latency: Option<Vec<Spanned<String>>>,
     region: Option<Vec<Spanned<String>>>,
     #[serde(rename = "account", alias = "report")]
     report: Option<Spanned<PathBuf>>,
-    /// `strict`.
     pub strict: Option<bool>,
     strip_signatures: Option<Spanned<bool>>,
-    /// `jobs`.
     pub jobs: Option<NonZeroUsize>,
-    /// `level`.
     pub level: Option<Level>,
     /// Where each key stands, with the name of the file.
     #[serde(skip)]
@@ -190,34 +176,28 @@ impl Config {
         self.report.as_ref().map(|path| path.get_ref().clone())
     }
 
-    /// `strip-signatures`.
     pub fn strip_signatures(&self) -> Option<bool> {
         self.strip_signatures.as_ref().map(|value| *value.get_ref())
     }
 
-    /// `include`.
     pub fn include(&self) -> Option<Vec<String>> {
         self.include.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
-    /// `root`.
     pub fn roots(&self) -> Option<Vec<String>> {
         self.root.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
-    /// `latency`.
     pub fn latency(&self) -> Option<Vec<String>> {
         self.latency.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }
 
-    /// `region`.
     pub fn regions(&self) -> Option<Vec<Region>> {
         // They were tried when the file was read.
         let parse = |text: &Spanned<String>| Region::parse(text.get_ref()).ok();
         self.region.as_ref().map(|regions| regions.iter().filter_map(parse).collect())
     }
 
-    /// `exclude`.
     pub fn exclude(&self) -> Option<Vec<String>> {
         self.exclude.as_ref().map(|patterns| patterns.iter().map(|p| p.get_ref().clone()).collect())
     }

@@ -15,7 +15,6 @@ use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io::Write;
 
-/// What is printed.
 #[derive(Debug)]
 pub struct Request {
     /// Addresses, and behind one the classes to print of it.

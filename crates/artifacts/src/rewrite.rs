@@ -47,7 +47,6 @@ pub struct Request<'a> {
     pub meant_as: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// What was done.
 pub struct Rewritten {
     /// Inputs with their outputs.
     pub jobs: Vec<Job>,

@@ -9,7 +9,6 @@ pub const JAR_NAME: &str = "instrument-runtime.jar";
 /// A jar with this line is a module when it lies on the module path.
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nAutomatic-Module-Name: instrument.runtime\r\n\r\n";
 
-/// The classes.
 pub fn classes() -> Vec<NewEntry> {
     CLASSES.iter().map(entry).collect()
 }

@@ -96,7 +96,6 @@ pub struct Settings {
     pub filter: Filter,
     /// Only these classes and what extends or implements them; empty: all.
     pub subclasses_of: Vec<String>,
-    /// What is inserted.
     #[serde(rename = "transform")]
     pub transforms: Vec<Transform>,
     /// Whether requests by HTTP get a header that tells both ends which one they are.

@@ -191,7 +191,6 @@ impl Left {
 
 /// A class that [`classes_of`] found.
 pub struct Class<'c> {
-    /// Its address.
     pub address: &'c str,
     /// The file's bytes.
     pub bytes: &'c [u8],

@@ -18,7 +18,6 @@ pub struct Unit {
 pub enum UnitKind {
     /// A jar, war, ear or zip.
     Archive,
-    /// One class file.
     ClassFile,
     /// A directory, the root of a class path.
     Directory,
@@ -27,7 +26,6 @@ pub enum UnitKind {
 /// One file of a [`Unit`].
 #[derive(Debug)]
 pub struct InputFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Its path within the directory, with `/`; none if the unit is this file.
     pub entry: Option<String>,
@@ -42,7 +40,6 @@ pub struct InputFile {
 pub enum FileKind {
     /// A jar, war, ear or zip.
     Archive,
-    /// A class file.
     ClassFile,
 }
 

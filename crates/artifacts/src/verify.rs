@@ -37,7 +37,6 @@ pub struct Judged {
     verdict: Verdict,
 }
 
-/// What was judged.
 pub struct Judgement {
     /// In the order of the classes.
     pub judged: Vec<Judged>,
@@ -108,7 +107,6 @@ impl Judge {
         Ok(Judge { jdk, jvm, class_path: Vec::new() })
     }
 
-    /// Its JDK.
     pub fn jdk(&self) -> Option<Arc<Jdk>> {
         self.jdk.clone()
     }

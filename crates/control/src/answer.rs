@@ -10,7 +10,6 @@ use std::path::PathBuf;
 /// What a request is answered by: see [`Answer::of`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-#[expect(missing_docs, reason = "the types say what they are")]
 pub enum Answer {
     Status(Status),
     Threads(Threads),
@@ -176,7 +175,6 @@ pub struct Threads {
     pub waits_cut: bool,
 }
 
-/// A thread.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Thread {
@@ -256,11 +254,9 @@ pub struct Classes {
 pub struct Class {
     /// As Java calls it.
     pub name: String,
-    /// Who loaded it.
     pub loader: Option<Loader>,
     /// Its objects, if they were counted.
     pub instances: Option<u64>,
-    /// What these take.
     pub bytes: Option<u64>,
 }
 
@@ -292,7 +288,6 @@ pub struct OneClass {
     pub id: Option<i64>,
     /// As Java calls it.
     pub name: String,
-    /// Who loaded it.
     pub loader: Option<Loader>,
     /// The source file.
     pub source: Option<String>,
@@ -310,11 +305,9 @@ pub struct OneClass {
     pub methods: Option<Vec<Method>>,
 }
 
-/// A field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Field {
-    /// Its name.
     pub name: String,
     /// As Java calls it.
     pub r#type: String,
@@ -322,11 +315,9 @@ pub struct Field {
     pub modifiers: String,
 }
 
-/// A method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Method {
-    /// Its name.
     pub name: String,
     /// JVMS 4.3.3.
     pub descriptor: String,
@@ -386,7 +377,6 @@ pub struct Monitor {
     /// Whose monitor it is.
     #[serde(flatten)]
     pub object: Object,
-    /// Who has it.
     pub owner: Option<ThreadName>,
     /// How often the owner has entered it.
     pub entries: i32,
@@ -400,7 +390,6 @@ pub struct Monitor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Copied {
-    /// Where it is.
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
@@ -408,15 +397,12 @@ pub struct Copied {
     pub stopped_ns: u64,
 }
 
-/// A heap dump.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct HeapDump {
-    /// Where it is.
     pub file: PathBuf,
     /// Objects and arrays in it.
     pub objects: u64,
-    /// Classes in it.
     pub classes: u64,
     /// Its size.
     pub bytes: u64,
@@ -444,7 +430,6 @@ pub struct Paused {
 pub struct Selected {
     /// Methods that lost or got their probes.
     pub methods: u64,
-    /// Their classes.
     pub classes: u64,
     /// Roots that fit; they stay as they are.
     pub roots: u64,
@@ -502,7 +487,6 @@ pub struct Stopped {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Collected {
-    /// What it took.
     pub ns: u64,
 }
 
@@ -524,11 +508,8 @@ pub struct Attached {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Standstill {
-    /// How often.
     pub stops: u64,
-    /// In all.
     pub ns: u64,
-    /// The longest one.
     pub longest_ns: u64,
     /// Classes that were taken.
     pub classes: usize,
@@ -554,7 +535,6 @@ pub struct Subgraph {
     pub callbacks: usize,
     /// Classes with methods that the roots can call, by the classes that are loaded, and with callbacks.
     pub hull_classes: usize,
-    /// These methods.
     pub hull_methods: usize,
 }
 

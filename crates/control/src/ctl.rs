@@ -56,7 +56,6 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// A request, without its version.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "request", rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(missing_docs, reason = "the table of this module says what each asks and answers")]
 pub enum Request {
     Status {},
     Threads {

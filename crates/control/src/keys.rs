@@ -16,12 +16,10 @@ pub enum For {
     Recorder,
 }
 
-/// One key.
 #[derive(Debug)]
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// Who obeys it.
     pub obeyed_by: For,
     /// What its value is and does, for people.
     pub value: &'static str,

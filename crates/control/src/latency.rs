@@ -11,7 +11,6 @@ use crate::word::Record;
 pub struct Kept {
     /// As it was given, without the threshold.
     pub text: String,
-    /// Which methods.
     pub pattern: MethodQuery,
     /// ns beyond which calls are counted; none: no calls are.
     pub threshold: Option<u64>,

@@ -46,7 +46,6 @@ use toml::Spanned;
 /// A rule, and what else the file says of the method that it calls.
 #[derive(Debug)]
 pub struct Probe {
-    /// The rule.
     pub rule: Rule,
     /// The descriptor of the method, if it is given.
     pub descriptor: Option<String>,
@@ -358,7 +357,6 @@ fn patterns(value: Option<Spanned<toml::Value>>) -> Result<Vec<Pattern>, Wrong> 
     Ok(patterns)
 }
 
-/// Patterns of classes.
 fn classes(value: Option<Spanned<toml::Value>>) -> Result<Vec<Pattern>, Wrong> {
     let span = value.as_ref().map_or(0..0, Spanned::span);
     let patterns = patterns(value)?;

@@ -80,7 +80,6 @@ pub enum Form {
 /// A question, and which processes it is about.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is asked.
     pub question: Question,
     /// The folder of the dataset.
     pub dataset: PathBuf,

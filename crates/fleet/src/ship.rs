@@ -35,7 +35,6 @@ enum Seen {
 /// What became of the files in one look.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Copied.
     pub copied: u64,
     bytes: u64,
     /// Their bytes were there already.

@@ -32,7 +32,6 @@ const SECRET: usize = 16;
 /// Reads the files of a request, with an index of traces.
 pub type Read = Box<dyn Fn(&session::Request) -> Result<Session> + Send + Sync>;
 
-/// What is served.
 pub struct Server {
     /// Which profiles, and what of them.
     pub request: session::Request,

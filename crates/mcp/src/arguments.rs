@@ -14,7 +14,6 @@ const MOST: usize = 100;
 /// What an argument is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
-    /// A text.
     Text,
     /// Some texts, or one.
     Texts,
@@ -31,11 +30,9 @@ pub(crate) enum Shape {
 pub(crate) struct Argument {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it is.
     pub(crate) shape: Shape,
     /// Whether a question needs it.
     pub(crate) required: bool,
-    /// What it means.
     pub(crate) about: &'static str,
 }
 

@@ -28,7 +28,6 @@ impl Files {
         Ok(Files(paths.to_vec()))
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> &[PathBuf] {
         &self.0
     }

@@ -362,7 +362,6 @@ pub(crate) fn objects(question: &Question<'_>) -> Result<Value> {
     heap(question, words, section, by, left_out)
 }
 
-/// What leaks.
 pub(crate) fn leak_suspects(question: &Question<'_>) -> Result<Value> {
     let left_out = |report: &Value| {
         let leaks = &report["leaks"];

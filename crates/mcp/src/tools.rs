@@ -51,7 +51,6 @@ pub(crate) struct Tool {
     ask: fn(&Question<'_>) -> Result<Value>,
 }
 
-/// All tools.
 pub(crate) static ALL: [Tool; 9] = [
     Tool {
         name: "summary",

@@ -19,7 +19,6 @@ pub trait Listener: Sync {
     /// What a result means, where it does not say so itself; said even to those who want no messages.
     fn caution(&self, message: fmt::Arguments<'_>);
 
-    /// What was done.
     fn note(&self, message: fmt::Arguments<'_>);
 
     /// What only those want to know who ask for everything.

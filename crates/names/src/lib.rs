@@ -16,6 +16,7 @@
 //! | [`markdown`] | the same in Markdown and its HTML |
 //! | [`word`] | values that are written as one of a few words |
 //! | [`mutf8`] | Modified UTF-8, the encoding of names in class files |
+#![deny(missing_docs)]
 
 mod error;
 pub mod glob;

@@ -29,7 +29,6 @@ pub enum Program {
     Silent {
         /// Its process id, if its socket tells.
         pid: Option<u32>,
-        /// Why.
         error: String,
     },
 }

@@ -16,7 +16,6 @@ const SOON: Duration = Duration::from_millis(50);
 /// Of the time between two looks at a growing profile, reading it takes no more than one part in so many.
 const READING: u32 = 10;
 
-/// When it ends.
 pub enum Until {
     /// So much later.
     Over(Duration),
@@ -38,7 +37,6 @@ impl Until {
 
 /// A recording that goes on.
 pub struct Recording<'a> {
-    /// Where it goes.
     pub profile: &'a Path,
     /// Patterns of its root methods.
     pub roots: &'a [String],

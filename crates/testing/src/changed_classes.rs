@@ -7,7 +7,6 @@ use instrument_rewriter::class_file::{ClassFile, Tag, find_attribute, opcode};
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next one.
     pub fn next_number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -21,7 +20,6 @@ impl Random {
         (self.next_number() % end.max(1) as u64) as usize
     }
 
-    /// One of these.
     pub fn of<'t, T>(&mut self, from: &'t [T]) -> Option<&'t T> {
         if from.is_empty() { None } else { from.get(self.below(from.len())) }
     }

@@ -39,7 +39,6 @@ pub struct Life {
     pub class: u32,
     /// Ordinal of the thread that made it.
     pub thread: u32,
-    /// Context.
     pub context: u32,
     /// Its bytes, a multiple of 8.
     pub bytes: u64,

@@ -10,9 +10,7 @@ use instrument_rewriter::class_file::{ConstantPool, Tag};
 pub struct Member<'a> {
     /// The class that the reference names; `TOP` for Dynamic and InvokeDynamic.
     pub class: Type,
-    /// Its name.
     pub name: &'a [u8],
-    /// Its descriptor.
     pub descriptor: &'a [u8],
     /// The field's type, or what the method returns; `TOP` for `void`.
     pub result: Type,

@@ -5,7 +5,6 @@ use std::fmt;
 
 /// The error that a JVM throws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[allow(missing_docs, reason = "the names are those of java.lang")]
 pub enum LinkageError {
     ClassFormatError,
     UnsupportedClassVersionError,
@@ -126,7 +125,6 @@ impl Rule {
 /// A broken rule, before its class and method are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The rule.
     pub rule: Rule,
     /// What breaks it; may be empty.
     pub detail: String,
@@ -167,9 +165,7 @@ impl Problem {
 /// A method by name and descriptor, what could harm a terminal escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Method {
-    /// Its name.
     pub name: String,
-    /// Its descriptor.
     pub descriptor: String,
 }
 

@@ -7,7 +7,6 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 /// `ACC_PUBLIC`, and so on (JVMS tables 4.1-B, 4.5-A, 4.6-A).
-#[allow(missing_docs, reason = "the names are those of JVMS")]
 pub mod flags {
     pub const PUBLIC: u16 = 0x0001;
     pub const PRIVATE: u16 = 0x0002;
@@ -160,7 +159,6 @@ const LONGEST_CHAIN: usize = 4096;
 
 /// What one worker knows: names, classes, and what it had to assume of classes that were not found.
 pub struct Universe<'p> {
-    /// The names.
     pub names: Names,
     class_path: &'p dyn ClassPath,
     known: Vec<Known>,

@@ -31,7 +31,6 @@ const COMPRESSED_HEADER: usize = 29;
 /// `jlink` applies each of its two plug-ins once.
 const MOST_LAYERS: usize = 4;
 
-/// An image.
 #[derive(Debug)]
 pub struct Image<F> {
     file: F,

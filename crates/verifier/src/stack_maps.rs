@@ -151,9 +151,7 @@ impl StackMaps {
 
 /// What the types of a table are told by: the constants of its class, and the classes that they name.
 pub struct Names<'r, 'a, 'u> {
-    /// The class.
     pub class: &'r ClassFile<'a>,
-    /// Its constants.
     pub constants: &'r mut Constants<'a>,
     /// All classes.
     pub universe: &'r mut Universe<'u>,

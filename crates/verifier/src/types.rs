@@ -15,7 +15,6 @@ const RETURN_ADDRESS: u32 = UNINITIALIZED | 1 << 20;
 const OBJECT: u32 = 2 << 30;
 const ARRAY: u32 = 3 << 30;
 
-#[allow(missing_docs, reason = "the names are those of JVMS 4.10.1.2")]
 impl Type {
     pub const TOP: Type = Type(0);
     pub const INT: Type = Type(1);
@@ -137,7 +136,6 @@ const KNOWN: [&str; 14] = [
 ];
 
 /// Names that the verifier itself needs.
-#[allow(missing_docs, reason = "they name themselves")]
 impl NameId {
     pub const OBJECT: NameId = NameId(0);
     pub const STRING: NameId = NameId(1);

@@ -19,7 +19,6 @@ pub struct Case {
     /// The folder's name.
     #[serde(skip)]
     pub name: String,
-    /// The folder.
     #[serde(skip)]
     pub folder: PathBuf,
     /// What [`Case::class_files`] gives: assembling takes longer than what is done with it, once for each combination of transforms.
@@ -159,7 +158,6 @@ pub enum Passages {
 pub struct ClassFile {
     /// Path within the folder without `.class`.
     pub stem: String,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 

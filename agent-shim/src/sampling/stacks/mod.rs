@@ -61,7 +61,6 @@ static CHANGED: Condvar = Condvar::new();
 /// Number of the recording, odd while it goes on.
 static RECORDING: AtomicU32 = AtomicU32::new(0);
 
-/// What is wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// Samples in a second of CPU time, where that is sampled.

@@ -14,7 +14,6 @@ pub struct Counter {
 /// The six counters of a method, class, source file, package or report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Instructions.
     pub instructions: Counter,
     /// Ways of conditional branches and switches.
     pub branches: Counter,
@@ -67,7 +66,6 @@ impl Counters {
         self.classes.add(*classes);
     }
 
-    /// Of a method.
     pub fn of_method(method: &Method) -> Counters {
         let mut sum = Counters::default();
         for line in method.parts() {
@@ -107,7 +105,6 @@ impl Counters {
         sum
     }
 
-    /// Of a package.
     pub fn of_package(package: &Package) -> Counters {
         let mut sum = Counters::default();
         package.sources().values().for_each(|source| sum.add(&Counters::of_source(source)));

@@ -75,7 +75,6 @@ impl Format {
 /// Which format, and which figure it shows.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportRequest<'a> {
-    /// The format.
     pub format: Format,
     /// The figure to show; none: the first, or the time at which everything happened where that is known.
     pub resource: Option<&'a str>,
@@ -87,7 +86,6 @@ pub struct ExportRequest<'a> {
 
 /// What can be written in these formats.
 pub trait Exportable {
-    /// The model.
     fn model(&self) -> &Arcflow;
 
     /// The profiles that it was made of, each with what the model calls its process.
@@ -268,7 +266,6 @@ fn plain(model: &Arcflow) -> Arcflow {
 /// What a session recorded, each process for itself.
 #[derive(Clone, Copy)]
 pub struct Recorded<'a> {
-    /// The session.
     pub session: &'a Session,
     /// What it was read for.
     pub request: &'a Request,
@@ -379,9 +376,7 @@ impl Exportable for Recorded<'_> {
 pub struct Merged<'a> {
     /// The tree; without nodes where a format shows events only.
     pub model: &'a Arcflow,
-    /// The profiles.
     pub files: &'a [ProfileFile],
-    /// Their calls.
     pub calls: Calls<'a>,
     /// The process whose clock times are of.
     pub clock: Option<usize>,

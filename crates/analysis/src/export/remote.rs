@@ -21,7 +21,6 @@ use std::net::SocketAddr;
 pub struct Remote<'a, S> {
     /// The profiles.
     pub parties: &'a [Party<'a, S>],
-    /// Their names.
     pub names: &'a [String],
     /// Which call is which.
     pub matching: &'a Matching,

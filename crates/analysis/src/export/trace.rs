@@ -17,7 +17,6 @@ use std::collections::HashMap;
 
 /// A profile whose events are told.
 pub struct Trace<'a, S> {
-    /// Where it is.
     pub source: &'a S,
     /// What is known of it.
     pub profile: &'a Profile,

@@ -41,7 +41,6 @@ pub struct Summed {
     pub processes: u64,
     /// Contexts, in whatever thread.
     pub contexts: u64,
-    /// Calls.
     pub calls: u64,
     /// What is to be said of it.
     pub messages: Vec<Message>,

@@ -21,7 +21,6 @@ pub use super::joined::{Context, Method};
 /// Contexts that a baseline keeps, unless asked otherwise.
 pub const MOST_CONTEXTS: usize = 2_000;
 
-/// What was learned.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Baseline {
     /// How many runs it comes from.

@@ -23,7 +23,6 @@ use super::run::{Run, is_method};
 /// A limit of a figure.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    /// Whose figure.
     pub method: Pattern,
     /// Below whom.
     pub under: Option<Pattern>,
@@ -100,20 +99,16 @@ pub enum Error {
     /// It is not what budgets look like.
     #[error("budgets: {0}")]
     Toml(#[from] toml::de::Error),
-    /// A pattern.
     #[error("budget {number}: {reason}")]
     Pattern {
         /// Which budget, from 1.
         number: usize,
-        /// What is wrong.
         reason: String,
     },
-    /// A limit.
     #[error("budget {number}: `{text}` is no limit; write one like `<= 10`, or `== 0`")]
     Limit {
         /// Which budget, from 1.
         number: usize,
-        /// What was written.
         text: String,
     },
     /// Nothing is limited, or `per` means nothing.
@@ -121,7 +116,6 @@ pub enum Error {
     Meaningless {
         /// Which budget, from 1.
         number: usize,
-        /// What is wrong.
         reason: &'static str,
     },
 }
@@ -183,7 +177,6 @@ fn one(number: usize, written: Written) -> Result<Budget, Error> {
 /// What a budget is about, in one run.
 #[derive(Debug, Clone, Default)]
 pub struct Spent {
-    /// The figures.
     pub figures: Figures,
     /// Calls of `under`.
     pub calls: u64,

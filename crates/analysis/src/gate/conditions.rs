@@ -60,21 +60,17 @@ pub enum Refusal {
     NotCounted {
         /// The figures.
         what: &'static str,
-        /// What to do.
         cure: &'static str,
     },
     /// Runs of different kinds.
     #[error("{what} differs: {this} here, {other} in {of}; {cure}")]
     Conditions {
-        /// What differs.
         what: &'static str,
         /// In this run.
         this: String,
-        /// In the other.
         other: String,
         /// What the other is.
         of: String,
-        /// What to do.
         cure: &'static str,
     },
 }

@@ -8,11 +8,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
-    /// Calls.
     Calls,
     /// Objects and arrays made by the method itself.
     Allocations,
-    /// Their bytes.
     Bytes,
     /// Bytecodes that the method itself executed.
     Bytecodes,

@@ -89,7 +89,6 @@ pub enum Error {
     Line {
         /// Its number in the file, from 1.
         line: usize,
-        /// What is wrong.
         reason: String,
     },
 }

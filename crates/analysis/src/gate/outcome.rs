@@ -38,13 +38,9 @@ pub struct Finding {
 /// A method's figure that is no finding but worth a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// Whose.
     pub method: String,
-    /// Which.
     pub figure: Figure,
-    /// Before.
     pub before: Range,
-    /// Now.
     pub now: Range,
 }
 

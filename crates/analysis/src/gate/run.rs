@@ -28,12 +28,10 @@ pub struct Node {
     pub figures: Figures,
 }
 
-/// One run.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// What it is called in messages: its file.
     pub label: String,
-    /// Its conditions.
     pub conditions: Conditions,
     /// Stable names of methods, and of links in parentheses.
     pub names: Vec<String>,

@@ -26,11 +26,9 @@ pub struct Key {
 pub struct Figures {
     /// Objects made.
     pub objects: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// Those that were there to the end.
     pub live: u64,
-    /// Their bytes.
     pub live_bytes: u64,
     /// Those of them that were made in the later half of the collections, and that a collection has seen.
     pub late: u64,
@@ -47,11 +45,9 @@ pub struct Figures {
 pub struct Epoch {
     /// Objects made before the next collection ended.
     pub made: u64,
-    /// Their bytes.
     pub made_bytes: u64,
     /// Objects found to be gone when the one before had ended.
     pub gone: u64,
-    /// Their bytes.
     pub gone_bytes: u64,
 }
 
@@ -71,7 +67,6 @@ pub struct Biographies {
     pub epochs: BTreeMap<u32, Vec<Epoch>>,
     /// Objects made after the last collection: no collection has looked at them.
     pub unseen: u64,
-    /// Their bytes.
     pub unseen_bytes: u64,
     /// Objects whose biographies speak of collections that the profile does not have.
     pub misdated: u64,

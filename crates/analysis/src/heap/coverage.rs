@@ -8,9 +8,7 @@ use super::Process;
 /// Two sentences for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Coverage {
-    /// What is recorded.
     pub recorded: String,
-    /// What is not.
     pub not_seen: String,
 }
 

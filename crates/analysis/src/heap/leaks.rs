@@ -90,7 +90,6 @@ pub enum HeldBy {
     Unknown,
 }
 
-/// What was found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     /// Those that grew most first.

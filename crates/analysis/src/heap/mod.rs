@@ -29,11 +29,9 @@ use instrument_names::signature::java_class;
 
 /// A profile, with what only the caller knows.
 pub struct Process<'a> {
-    /// The profile.
     pub profile: &'a Profile,
     /// Its biographies, if there are any.
     pub biographies: Option<&'a Biographies>,
-    /// Names of methods.
     pub methods: MethodNames<'a>,
     /// Names of classes by copy of the runtime and number, as `Class.getName()` gives them.
     pub classes: &'a dyn Fn(u32, u32) -> String,

@@ -9,7 +9,6 @@ use crate::hash::HashMap;
 /// What a row of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum By {
-    /// A class.
     #[default]
     Class,
     /// A class, and the method that made its objects.

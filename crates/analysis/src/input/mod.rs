@@ -25,7 +25,6 @@ pub use error::Error;
 /// An input that was read.
 #[derive(Debug, Clone)]
 pub struct Input {
-    /// What it says.
     pub model: Arcflow,
     /// How it was written.
     pub format: Format,

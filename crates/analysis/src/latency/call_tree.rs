@@ -9,7 +9,6 @@ use crate::timeline::Timeline;
 
 /// A call with all that was called within.
 pub struct CallTree {
-    /// The call.
     pub call: Call,
     /// Its method below the root, and below it what it called; as measured, in [`crate::timeline::RESOURCE`].
     pub tree: Arcflow,

@@ -7,9 +7,7 @@ use instrument_trace::{Method, Tree, TreeNode};
 /// call of the same method counts for itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CallTimes {
-    /// Calls.
     pub calls: u64,
-    /// Calls that ended.
     pub ended: u64,
     /// Calls whose times are summed up below: those that ended; where times are samples, those of them that were timed.
     pub summed: u64,

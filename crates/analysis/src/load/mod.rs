@@ -58,11 +58,9 @@ pub type MethodNames<'a> = &'a (dyn Fn(u32, u32) -> String + 'a);
 
 /// A profile, with what only the caller knows. The events of traces must have been replayed to trees.
 pub struct Process<'a> {
-    /// The profile.
     pub profile: &'a mut Profile,
     /// What the process is called.
     pub name: String,
-    /// Names of methods.
     pub methods: MethodNames<'a>,
     /// The biographies of its objects, if there are any.
     pub biographies: Option<&'a Biographies>,
@@ -96,10 +94,8 @@ pub struct Options<'a> {
     pub thread: Option<&'a dyn Fn(&str) -> bool>,
 }
 
-/// What was loaded.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The model.
     pub model: Arcflow,
     /// Times of single calls, by method.
     pub calls: std::collections::HashMap<String, CallTimes>,

@@ -31,7 +31,6 @@ pub(crate) struct Placing<'a> {
     pub(crate) known: &'a mut HashMap<(u32, u32), Consumer>,
 }
 
-/// Where everything is.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// By index of the thread.

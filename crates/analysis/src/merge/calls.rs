@@ -75,7 +75,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All of them.
     pub const ALL: [Reason; 16] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,

@@ -56,7 +56,6 @@ pub type AllStages = std::collections::BTreeMap<(usize, usize), Stages>;
 /// A profile to be merged with others.
 #[derive(Debug, Clone, Copy)]
 pub struct Party<'a, S> {
-    /// The profile.
     pub profile: &'a Profile,
     /// What it was read from.
     pub source: &'a S,

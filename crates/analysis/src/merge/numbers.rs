@@ -19,7 +19,6 @@ pub struct Matched {
 }
 
 impl Matched {
-    /// All of them.
     pub fn all(&self) -> u64 {
         self.by_return + self.by_place + self.by_ports + self.by_header
     }

@@ -63,7 +63,6 @@ pub(crate) struct Served {
 /// What requests by HTTP are that a frame served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// There are none.
     #[default]
     None,
     /// All have this name: its index in [`Paths::methods`].

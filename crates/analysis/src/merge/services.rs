@@ -35,7 +35,6 @@ pub struct Figures {
 pub struct Service {
     /// Who made the calls.
     pub client: Peer,
-    /// Who served them.
     pub server: Peer,
     /// The class of the remote object and the method with its descriptor: `Shop.sell(I)V`, as far as it is known.
     pub method: String,

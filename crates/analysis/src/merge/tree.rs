@@ -42,7 +42,6 @@ pub fn is_between(name: &str) -> bool {
 /// A merged tree.
 #[derive(Debug)]
 pub struct Merged {
-    /// The model.
     pub model: Arcflow,
     /// The calls of each context by index of the node, if those of the processes are known. Calls of remote methods returned.
     pub contexts: Vec<ContextCalls>,

@@ -30,7 +30,6 @@ pub struct Bounds {
 /// A call at one end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// The thread.
     pub thread: String,
     /// When it began: ns after the beginning of the outermost call, on the root's clock.
     pub begin: i64,
@@ -45,9 +44,7 @@ pub struct Span {
     pub parent: Option<usize>,
     /// How many calls it was made within.
     pub depth: usize,
-    /// Who made it.
     pub client: Peer,
-    /// Who served it.
     pub server: Peer,
     /// The class of the remote object and the method with its descriptor.
     pub method: String,
@@ -57,7 +54,6 @@ pub struct Span {
     pub served: Option<End>,
     /// Whether both sides are known, and how.
     pub fate: Fate,
-    /// How it ended.
     pub outcome: &'static str,
 }
 
@@ -85,7 +81,6 @@ pub struct Waterfall {
     pub left_out: u64,
 }
 
-/// What is asked.
 pub struct Query<'a, S> {
     /// The profiles.
     pub parties: &'a [Party<'a, S>],

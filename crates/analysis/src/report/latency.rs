@@ -190,7 +190,6 @@ fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
 pub struct Slow<'a> {
     /// The name of the method.
     pub method: &'a str,
-    /// The call.
     pub call: Call,
     /// What it did; none: the trace does not tell, as of what lies below the deepest context.
     pub tree: Option<CallTree>,

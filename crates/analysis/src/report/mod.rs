@@ -82,7 +82,6 @@ pub enum Show {
     Absolute,
     /// Percent of the whole, as in the figures of the paper.
     Percent,
-    /// Both.
     #[default]
     Both,
 }
@@ -103,7 +102,6 @@ pub type Select<'a> = &'a (dyn Fn(Kind, &str) -> bool + Sync);
 /// What is printed, and how.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// The form.
     pub format: Format,
     /// Names of the resources; none: for text running time if it is there, else the first; for machines all.
     pub resources: &'a [String],
@@ -143,7 +141,6 @@ pub struct Options<'a> {
 pub struct UnknownResource {
     /// What was asked for.
     pub name: String,
-    /// What there is.
     pub known: String,
 }
 

@@ -36,9 +36,7 @@ const RESOURCES: [&str; 2] = ["contended", "object-wait"];
 pub struct Process<'a> {
     /// What it is called.
     pub name: &'a str,
-    /// Its profile.
     pub profile: &'a Profile,
-    /// Its waits.
     pub waits: &'a Waits,
     /// Names of its threads by copy and number: [`crate::waits::names`].
     pub threads: &'a HashMap<(u32, u32), String>,

@@ -11,7 +11,6 @@ const PRUNE: f64 = 0.1;
 /// What is printed, and how.
 #[derive(Debug, Clone, Default)]
 pub struct Print {
-    /// The form.
     pub format: Format,
     /// Names of the resources; none: the usual ones.
     pub resource: Vec<String>,

@@ -20,7 +20,6 @@ pub enum Error {
     Io {
         /// What was done with which file.
         what: String,
-        /// Why it failed.
         source: io::Error,
     },
     /// A file is no profile that can be read.
@@ -62,7 +61,6 @@ pub enum Error {
     Of {
         /// The part of the request, with its file.
         what: String,
-        /// Why.
         source: Box<Error>,
     },
 }

@@ -30,7 +30,6 @@ pub(crate) fn end_clock(profile: &Profile) -> u64 {
 /// A profile that was read. Everything that is read later comes from the same open file, so a profile that is replaced meanwhile stays
 /// what it was.
 pub struct ProfileFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Threads, contexts and figures.
     pub profile: Profile,

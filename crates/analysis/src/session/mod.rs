@@ -84,7 +84,6 @@ pub struct Request {
 
 /// Everything that was read, as one model.
 pub struct Session {
-    /// The model.
     pub model: Arcflow,
     /// Times of single calls, by method; empty for texts.
     pub calls: HashMap<String, CallTimes>,

@@ -16,7 +16,6 @@ const SHARED: &[&str] = &["com.github.", "com.google.", "io.github.", "org.examp
 pub struct Classes {
     /// As `Class.getName()` gives them; none: nobody says.
     pub names: HashSet<String>,
-    /// Where they lie.
     pub of: String,
 }
 

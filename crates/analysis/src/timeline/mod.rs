@@ -77,7 +77,6 @@ pub struct Process {
 
 /// A thread of a timeline.
 pub struct Row {
-    /// Its process.
     pub process: usize,
     /// By which it is told apart from the others of the process.
     pub name: String,
@@ -95,7 +94,6 @@ pub struct Row {
     index: Option<Arc<Index>>,
 }
 
-/// A wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
     /// From and to; a wait without an end reaches to the last moment that is known.

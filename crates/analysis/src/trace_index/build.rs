@@ -101,7 +101,6 @@ enum Other {
 
 const _: () = assert!(size_of::<Step>() == 16);
 
-/// Where steps go.
 enum Steps<'scope> {
     Here(Box<Maker>),
     /// To another thread, some at once.

@@ -27,7 +27,6 @@ pub(crate) struct Run {
     pub(crate) node: u32,
     /// Its time, ns.
     longest: u64,
-    /// How many calls.
     pub(crate) calls: u64,
     /// Clock at the beginning of the first and the end of the last.
     pub(crate) start: u64,

@@ -49,7 +49,6 @@ pub struct Wanted<'a> {
     pub modules: &'a [String],
     /// Only the methods that it lets through.
     pub filter: &'a Filter,
-    /// What is inserted.
     pub transforms: Transforms,
     /// The same in the words of profiles.
     pub selection: String,

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Prepared {
     /// The file of rules, as it was named.
     pub file: String,
-    /// Its text.
     pub text: String,
     /// For each rule the descriptors of the methods that it may call.
     pub signatures: Vec<Vec<Vec<u8>>>,

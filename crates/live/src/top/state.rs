@@ -37,7 +37,6 @@ pub(super) struct Shown {
     pub(super) added: Figures,
 }
 
-/// All of it.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) now: Moment,

@@ -15,7 +15,6 @@ enum Item {
 }
 use Item::{Four, Index, One, Two};
 
-/// What is wrong.
 #[derive(Clone, Copy, Debug)]
 enum Wrong {
     Nothing,

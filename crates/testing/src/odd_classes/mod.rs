@@ -20,7 +20,6 @@ pub struct Odd {
 /// Those before and behind each step in what HotSpot reads.
 const VERSIONS: [u16; 14] = [45, 47, 48, 49, 50, 51, 52, 54, 55, 59, 60, 61, 65, 69];
 
-/// All of them.
 pub fn all() -> Vec<Odd> {
     let mut all = Vec::new();
     attributes::add(&mut all);

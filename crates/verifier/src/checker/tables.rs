@@ -8,7 +8,6 @@ use instrument_rewriter::class_file::opcode as op;
 pub(crate) struct Effect {
     /// The first is on top of the stack.
     pub pops: [Type; 3],
-    /// One type.
     pub push: Type,
 }
 

@@ -12,7 +12,6 @@ use instrument_rewriter::class_file::{Attribute, ClassFile, ConstantPool, Reader
 #[derive(Debug, Default)]
 pub struct Seen(u32);
 
-#[allow(missing_docs, reason = "they name the attributes")]
 impl Seen {
     pub const CONSTANT_VALUE: u32 = 1;
     pub const SIGNATURE: u32 = 1 << 1;

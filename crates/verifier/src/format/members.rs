@@ -11,7 +11,6 @@ use instrument_rewriter::class_file::{ClassFile, Member, Tag};
 /// JVMS 4.3.3.
 const MOST_ARGUMENTS: usize = 255;
 
-/// All fields.
 pub fn fields(class: &ClassFile<'_>, buffers: &mut Buffers) -> Check {
     buffers.fields.clear();
     let mut fields = class.fields();
@@ -109,7 +108,6 @@ fn constant_value(class: &ClassFile<'_>, index: u16, descriptor: &[u8]) -> Check
     }
 }
 
-/// All methods.
 pub fn methods(class: &ClassFile<'_>, buffers: &mut Buffers) -> Outcome {
     buffers.methods.clear();
     let mut methods = class.methods();

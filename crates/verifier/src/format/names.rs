@@ -10,7 +10,6 @@ const MOST_DIMENSIONS: usize = 255;
 pub enum Use {
     /// A class: identifiers between slashes.
     Class,
-    /// A field.
     Field,
     /// A method other than `<init>` and `<clinit>`.
     Method,

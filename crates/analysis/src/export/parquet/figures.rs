@@ -11,7 +11,6 @@ use crate::uncertainty::{accompanies, companions};
 /// A column, and what it has of a context's calls.
 type End = (&'static str, fn(&ContextCalls) -> u64);
 
-/// How calls ended.
 pub(super) const ENDS: [End; 6] = [
     ("exits", |of| of.counts.closes.exits),
     ("unwinds", |of| of.counts.closes.unwinds),

@@ -85,7 +85,6 @@ pub trait Folder {
     fn finish(&mut self, path: &Path, file: Self::File) -> io::Result<()>;
 }
 
-/// What was written.
 #[derive(Debug, Default)]
 pub struct Written {
     /// Processes, each once.

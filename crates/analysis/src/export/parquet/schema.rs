@@ -35,9 +35,7 @@ pub enum Of {
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its name.
     pub name: &'static str,
-    /// What it holds.
     pub of: Of,
     /// There are rows without a value.
     pub optional: bool,
@@ -52,7 +50,6 @@ pub struct Table {
     pub name: &'static str,
     /// What a row is, in a line.
     pub help: &'static str,
-    /// Its columns.
     pub columns: &'static [Column],
     /// What the rows of a group are sorted by; the others stay in the order in which they come.
     pub sorted_by: &'static [&'static str],
@@ -167,7 +164,6 @@ pub static CONTEXTS: Table = Table {
     },
 };
 
-/// How calls ended.
 const ENDS: &[Column] = columns! { more
     calls: Count, "Calls that began; in the row of a thread, threads";
     exits: Count, "Calls that returned";
@@ -351,7 +347,6 @@ pub static UNMATCHED: Table = Table {
     },
 };
 
-/// All tables.
 pub static TABLES: [&Table; 9] = [
     &PROCESSES,
     &METHODS,

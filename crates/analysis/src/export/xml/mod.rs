@@ -42,7 +42,6 @@ use telling::Telling;
 
 /// A profile to be written.
 pub struct Process<'a, S> {
-    /// Where it is.
     pub source: &'a S,
     /// What is known of it.
     pub profile: &'a Profile,

@@ -27,7 +27,6 @@ pub(super) struct Told {
     pub(super) event: Event,
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     Made { class: u32, thread: u32, bytes: u64 },

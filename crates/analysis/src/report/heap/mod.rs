@@ -36,7 +36,6 @@ pub enum Section {
     Live,
     /// How long objects lived.
     Lifetimes,
-    /// What grows.
     Leaks,
     /// Collections, one by one.
     Collections,
@@ -44,7 +43,6 @@ pub enum Section {
 
 /// What is reported on.
 pub struct Heap<'a> {
-    /// The processes.
     pub processes: &'a [Process<'a>],
     /// What they are called.
     pub names: &'a [String],
@@ -55,11 +53,9 @@ pub struct Heap<'a> {
 /// What is printed of it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    /// The sections.
     pub sections: &'a [Section],
     /// What the rows are.
     pub by: By,
-    /// Which objects.
     pub filter: Filter<'a>,
 }
 

@@ -16,7 +16,6 @@ use serde::Serialize;
 /// What the samples of a profile, or of several, met.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Sampler {
-    /// What made them.
     source: &'static str,
     /// What was sampled, if it was not CPU time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +29,6 @@ pub(crate) struct Sampler {
     /// How often the event occurred between two.
     #[serde(skip_serializing_if = "Option::is_none")]
     period_events: Option<u64>,
-    /// All of them.
     samples: u64,
     /// Those that met a context.
     in_contexts: u64,
