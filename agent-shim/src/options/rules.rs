@@ -3,8 +3,8 @@
 use super::given::Given;
 use instrument_control::keys;
 use instrument_control::latency::Kept;
-use instrument_control::word::{LibraryCalls, Record, Transform, Values};
-use instrument_names::word::Word;
+use instrument_control::rules::{self, Spelling};
+use instrument_control::word::{LibraryCalls, Record, Transform};
 use instrument_rewriter::rewrite::Transforms;
 
 /// # Errors
@@ -30,7 +30,19 @@ pub(super) fn check(given: &Given, transforms: Transforms, has_heap: bool) -> Re
             ),
         ),
     ])?;
-    of_method_events(given, transforms)?;
+    let about_calls = rules::Given {
+        transforms: &Transform::list(transforms),
+        record: given.record,
+        library_calls: given.library_calls,
+        native: given.native,
+        wraps: false,
+    };
+    about_calls.check(Spelling::Agent)?;
+    if given.native && transforms.bytecodes {
+        return Err(text(
+            "native=on and transform=bytecodes exclude each other: the wrappers' own instructions would count",
+        ));
+    }
     of_samples(given, transforms, has_heap)?;
     of_subgraph(given, transforms, has_heap)?;
     Kept::check(&given.latency, given.record, transforms.method_events)
@@ -46,37 +58,6 @@ fn first<const N: usize>(rules: [(bool, String); N]) -> Result<(), String> {
         Some((_, reason)) => Err(reason),
         None => Ok(()),
     }
-}
-
-/// What is about calls needs the transform that records them.
-fn of_method_events(given: &Given, transforms: Transforms) -> Result<(), String> {
-    let inserted = Transform::list(transforms);
-    let values = Values::WORDS.iter().find(|(_, values, _)| inserted.contains(&values.transform()));
-    let about_calls = [
-        (given.library_calls != LibraryCalls::None, keys::LIBRARY_CALLS.to_owned()),
-        (values.is_some(), format!("transform={}", values.map_or("", |(word, ..)| word))),
-        (given.native, "native=on".to_owned()),
-        (transforms.bytecodes, "transform=bytecodes".to_owned()),
-        (transforms.waits, "transform=waits".to_owned()),
-    ];
-    let missing = about_calls.map(|(is_given, what)| {
-        let reason =
-            format!("{what} is about calls which method-events records, and it is not among the transforms");
-        (is_given && !transforms.method_events, reason)
-    });
-    first(missing)?;
-    first([
-        (
-            given.native && transforms.bytecodes,
-            "native=on and transform=bytecodes exclude each other: the wrappers' own instructions would count"
-                .to_owned(),
-        ),
-        (
-            transforms.bytecodes && given.record == Record::Trace,
-            "transform=bytecodes is for record=counts and record=tree: a trace has no place for its counts"
-                .to_owned(),
-        ),
-    ])
 }
 
 fn of_samples(given: &Given, transforms: Transforms, has_heap: bool) -> Result<(), String> {

@@ -4,8 +4,9 @@ use crate::launcher::Launcher;
 use anyhow::Result;
 use instrument_control::keys;
 use instrument_control::latency::Kept;
+use instrument_control::rules::{self, Spelling};
 use instrument_control::selection;
-use instrument_control::word::{LibraryCalls, Record, Timing, Transform, Values};
+use instrument_control::word::{LibraryCalls, Record, Timing, Transform};
 use instrument_messages::usage;
 use instrument_names::pattern::MethodQuery;
 use instrument_names::selection::Selection;
@@ -187,7 +188,14 @@ impl Settings {
             let words: Vec<&str> = Transform::WORDS.iter().map(|(word, ..)| *word).collect();
             return Err(usage(format!("--transform: the list is empty; there are {}", words.join(", "))));
         }
-        self.check_method_events()?;
+        let given = rules::Given {
+            transforms: &self.transforms,
+            record: self.record,
+            library_calls: self.library_calls,
+            native: self.native,
+            wraps: self.large_methods == LargeMethods::Wrap,
+        };
+        given.check(Spelling::CommandLine).map_err(usage)?;
         self.check_exclusions()?;
         self.check_timing()?;
         for root in &self.roots {
@@ -221,40 +229,6 @@ impl Settings {
         self.transforms.contains(&transform)
     }
 
-    /// What needs method-events has it.
-    fn check_method_events(&self) -> Result<()> {
-        if self.has(Transform::MethodEvents) {
-            return Ok(());
-        }
-        let wraps = self.large_methods == LargeMethods::Wrap;
-        let values = Values::WORDS.iter().find(|(_, values, _)| self.has(values.transform()));
-        let values = values.map(|(word, ..)| format!("--values {word}"));
-        let needs = [
-            (
-                self.library_calls != LibraryCalls::None,
-                "--library-calls",
-                "calls that methods make which",
-                "",
-            ),
-            (self.native, "--native", "calls which", ""),
-            (self.has(Transform::Waits), "--transform waits", "calls that methods make which", ""),
-            (
-                values.is_some(),
-                values.as_deref().unwrap_or_default(),
-                "calls that methods make which",
-                "; add --transform method-events",
-            ),
-            (self.has(Transform::Bytecodes), "--transform bytecodes", "calls which", ""),
-            (wraps, "--large-methods wrap", "methods that", ""),
-        ];
-        match needs.into_iter().find(|&(is_given, ..)| is_given) {
-            None => Ok(()),
-            Some((_, option, what, cure)) => Err(usage(format!(
-                "{option} is about {what} method-events records, and it is not among the transforms{cure}"
-            ))),
-        }
-    }
-
     /// No two settings exclude each other.
     fn check_exclusions(&self) -> Result<()> {
         let wraps = self.large_methods == LargeMethods::Wrap;
@@ -266,10 +240,6 @@ impl Settings {
             (
                 wraps && self.has(Transform::Lines),
                 "--large-methods wrap and --transform lines exclude each other: a method with a wrapper has no room for the counters of its lines",
-            ),
-            (
-                self.has(Transform::Bytecodes) && self.record == Record::Trace,
-                "--transform bytecodes is for --record counts and tree: a trace has no place for its counts",
             ),
             (
                 self.library_calls == LibraryCalls::All && !self.subclasses_of.is_empty(),

@@ -12,6 +12,7 @@
 //! | [`perf_events`] | why the kernel gives no perf event |
 //! | [`place`] | where in a file of options something stands |
 //! | [`probes`] | the file of rules that say which calls of one's own are inserted where |
+//! | [`rules`] | which options need which others |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
@@ -30,6 +31,7 @@ pub mod peer;
 pub mod perf_events;
 pub mod place;
 pub mod probes;
+pub mod rules;
 pub mod run;
 pub mod selection;
 pub mod word;
