@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use instrument_analysis::merge::{Fate, Matching, Party, match_calls};
+use instrument_analysis::merge::{MatchState, Matching, Party, match_calls};
 use instrument_trace::{Profile, RemoteCall, RemoteCallKind};
 
 use crate::agent;
@@ -157,30 +157,30 @@ impl Merged {
         Ok(Merged { profiles, matching, made, served })
     }
 
-    /// Requests made with their fates; of those that are matched the record at the other end.
-    pub fn made(&self) -> impl Iterator<Item = (&RemoteCall, Fate, Option<&RemoteCall>)> {
+    /// Requests made with their match_states; of those that are matched the record at the other end.
+    pub fn made(&self) -> impl Iterator<Item = (&RemoteCall, MatchState, Option<&RemoteCall>)> {
         (0..).zip(&self.made).map(|(row, (_, call))| {
             let other = self.matching.made.partner(row).map(|row| &self.served[row as usize].1);
-            (call, self.matching.made.fate(row), other)
+            (call, self.matching.made.match_state(row), other)
         })
     }
 
-    /// How many requests were served, by their fate.
+    /// How many requests were served, by their match_state.
     pub fn served(&self) -> BTreeMap<&'static str, usize> {
-        let mut fates = BTreeMap::new();
+        let mut match_states = BTreeMap::new();
         for row in 0..self.served.len() as u32 {
-            *fates.entry(self.matching.served.fate(row).word()).or_default() += 1;
+            *match_states.entry(self.matching.served.match_state(row).word()).or_default() += 1;
         }
-        fates
+        match_states
     }
 
     /// The same of those that were made.
-    pub fn fates(&self) -> BTreeMap<&'static str, usize> {
-        let mut fates = BTreeMap::new();
-        for (_, fate, _) in self.made() {
-            *fates.entry(fate.word()).or_default() += 1;
+    pub fn match_states(&self) -> BTreeMap<&'static str, usize> {
+        let mut match_states = BTreeMap::new();
+        for (_, match_state, _) in self.made() {
+            *match_states.entry(match_state.word()).or_default() += 1;
         }
-        fates
+        match_states
     }
 
     /// What requests made are called.
@@ -214,12 +214,12 @@ pub fn check_nonces(merged: &Merged, clients: &[Said], services: &[Said]) -> Res
     let (here, there) = (by_key(clients, &["made", "lost"]), by_key(services, &["served"]));
     let mut told = 0;
     let mut seen = BTreeSet::new();
-    for (made, fate, served) in merged.made() {
+    for (made, match_state, served) in merged.made() {
         let Some(served) = served else { continue };
         let (one, other) = (header(made).context("a key")?, header(served).context("a key")?);
         // The hops of a redirect have one key, and each a path of its own.
         let is_new = seen.insert((one.clone(), made.hash));
-        ensure!(one == other && made.hash == served.hash && is_new, "{made:?} {served:?} {fate:?}");
+        ensure!(one == other && made.hash == served.hash && is_new, "{made:?} {served:?} {match_state:?}");
         let nonces = there.get(&other).with_context(|| format!("nobody has served {other}"))?;
         ensure!(nonces.len() == 1, "{other}: {nonces:?}");
         if let Some(mine) = here.get(&one) {

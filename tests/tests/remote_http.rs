@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use instrument_analysis::merge::Fate;
+use instrument_analysis::merge::MatchState;
 use instrument_tests::http::{Merged, Programs, Said, check_nonces, header, said};
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
@@ -72,19 +72,19 @@ fn requests_through_three_processes_are_found_by_their_headers() -> Result<()> {
         let merged = Merged::of(outcome.folder.path(), &["client", "s1", "s2"])?;
         let told = check_nonces(&merged, &outcome.client, &outcome.services)?;
         let (mut without_key, mut matched) = (0, 0);
-        for (call, fate, _) in merged.made() {
+        for (call, match_state, _) in merged.made() {
             let http = call.http.context("a request")?;
-            match fate {
-                Fate::Matched(_) => matched += 1,
+            match match_state {
+                MatchState::Matched(_) => matched += 1,
                 // Those of s1 have no header of their own.
-                _ if fate.word() == "no-key" && !propagates => without_key += 1,
+                _ if match_state.word() == "no-key" && !propagates => without_key += 1,
                 _ => ensure!(
-                    http.status == 0 && ["repeated-key", "unanswered"].contains(&fate.word()),
-                    "{fate:?}: {call:?}"
+                    http.status == 0 && ["repeated-key", "unanswered"].contains(&match_state.word()),
+                    "{match_state:?}: {call:?}"
                 ),
             }
         }
-        let (made, served) = (merged.fates(), merged.served());
+        let (made, served) = (merged.match_states(), merged.served());
         assert_eq!(made.values().sum::<usize>(), 560, "{made:?}");
         assert_eq!(without_key, if propagates { 0 } else { 160 }, "{made:?}");
         // Each tenth is broken off, and two tenths are given up: whether those arrived is another question.
@@ -131,7 +131,7 @@ fn rubbish_in_headers_is_counted_and_left_alone() -> Result<()> {
     let outcome = chain(&programs, &jre::newest()?, &options, &["-Dheader=rubbish", "110", "4"])?;
     let merged = Merged::of(outcome.folder.path(), &["client", "s1", "s2"])?;
     let expected = BTreeMap::from([("bad-key", 100), ("by header", 10)]);
-    assert_eq!((merged.fates(), merged.served()), (expected.clone(), expected));
+    assert_eq!((merged.match_states(), merged.served()), (expected.clone(), expected));
     // As they came, so they went.
     let headers = |said: &[Said], side: &str| {
         let mut all: Vec<_> =
@@ -223,7 +223,7 @@ fn libraries_and_containers_are_known() -> Result<()> {
         let (served, _) = service.stop()?;
         let merged = Merged::of(work.path(), &["client", "server"])?;
         let pairs = check_nonces(&merged, &said(&told), &said(&served))?;
-        let made = merged.fates();
+        let made = merged.match_states();
         // OkHttp tells of each hop of a redirect, which has the same header on another path.
         let all = if client == "Ok4" { 120 } else { 100 };
         assert_eq!(
@@ -267,7 +267,7 @@ fn rewritten_classes_tell_of_their_requests_as_well() -> Result<()> {
     let (served, _) = service.stop()?;
     let merged = Merged::of(folder.path(), &["client", "s1"])?;
     let pairs = check_nonces(&merged, &said(&told), &said(&served))?;
-    let made = merged.fates();
+    let made = merged.match_states();
     ensure!(pairs >= 20 && made["by header"] >= 35, "{pairs}: {made:?}");
     ensure!(merged.made().all(|(call, ..)| header(call).is_some()), "{made:?}");
     Ok(())

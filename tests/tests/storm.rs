@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
-use instrument_analysis::merge::{Fate, Matching, Numbers, Party, Reason, match_calls};
+use instrument_analysis::merge::{MatchState, Matching, Numbers, Party, Reason, match_calls};
 use instrument_tests::corpus::Corpus;
 use instrument_tests::rmi::{
     Recorded, Running, TRANSFORMS, all_are_listed, free_port, java, jre, pairs, profile,
@@ -159,7 +159,9 @@ impl Weather {
             for (at, row) in made.of(client).enumerate() {
                 let serial = self.serials[client][0].get(&(at as u32));
                 let Some(partner) = made.partner(row) else {
-                    let Fate::Unmatched(reason) = made.fate(row) else { panic!("{:?}", calls[at]) };
+                    let MatchState::Unmatched(reason) = made.match_state(row) else {
+                        panic!("{:?}", calls[at])
+                    };
                     // All of them were recorded from beginning to end: only calls that the end of a process cut off have no other side, or are of
                     // the collector, which every process has, and of which nothing else tells whose it is.
                     let is_lost = match reason {
@@ -188,7 +190,7 @@ impl Weather {
                 ensure!(
                     served.partner(row).is_some(),
                     "{serial} was served for nobody: {:?}",
-                    served.fate(row)
+                    served.match_state(row)
                 );
             }
         }

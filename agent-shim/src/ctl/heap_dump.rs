@@ -1,7 +1,7 @@
 //! A dump of the heap as it is now: see [`crate::heap_dump`].
 
 use super::server::Asked;
-use crate::heap_dump::{self, Biographies, Garbage, Tracked};
+use crate::heap_dump::{self, Garbage, ObjectLifetimes, Tracked};
 use instrument_control::answer::HeapDump;
 use std::path::Path;
 
@@ -13,7 +13,7 @@ impl Asked<'_> {
         if to.exists() && !to.is_file() {
             return Err(format!("{}: it is not a file", to.display()));
         }
-        let biographies = self.agent.and_then(|agent| Biographies::of(&agent.hook, self.jni));
+        let biographies = self.agent.and_then(|agent| ObjectLifetimes::of(&agent.hook, self.jni));
         let tracked = biographies.as_ref().map(|biographies| biographies as &dyn Tracked);
         let dump = heap_dump::write(self.jni, to, Garbage::Collect, tracked)?;
         Ok(HeapDump {

@@ -3,7 +3,7 @@
 use super::answer::reason;
 use super::server::Asked;
 use crate::heap;
-use crate::heap_dump::{Biographies, Tracked};
+use crate::heap_dump::{ObjectLifetimes, Tracked};
 use instrument_control::answer::{Made, ObjectDetails};
 use instrument_rewriter::class_file::mutf8;
 
@@ -20,7 +20,7 @@ impl Asked<'_> {
     /// The methods of a context, the innermost first.
     fn stack(self, context: u32) -> Vec<String> {
         let Some(agent) = self.agent else { return Vec::new() };
-        let Some(biographies) = Biographies::of(&agent.hook, self.jni) else { return Vec::new() };
+        let Some(biographies) = ObjectLifetimes::of(&agent.hook, self.jni) else { return Vec::new() };
         let text = |bytes: &[u8]| mutf8::escape(bytes).replace('/', ".");
         let name = |id| {
             let method = biographies.method(id)?;

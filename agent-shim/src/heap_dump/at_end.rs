@@ -3,7 +3,7 @@
 //! HotSpot stops the threads of concurrent collectors before it tells agents of its end, and whoever asks such a collector for a
 //! collection then waits for ever. Nothing tells which collector there is, but the names of its threads, while they run.
 
-use super::{Biographies, Garbage, Tracked, write};
+use super::{Garbage, ObjectLifetimes, Tracked, write};
 use crate::classes::load_hook::LoadHook;
 use crate::jvmti::Jni;
 use crate::talk::say;
@@ -34,7 +34,7 @@ impl AtEnd {
     /// It is about to end: writes the dump, and says how that went.
     pub(crate) fn write(&self, jni: Jni<'_>, hook: &LoadHook) {
         let garbage = self.garbage.get().copied().unwrap_or(Garbage::Leave);
-        let biographies = Biographies::of(hook, jni);
+        let biographies = ObjectLifetimes::of(hook, jni);
         let tracked = biographies.as_ref().map(|biographies| biographies as &dyn Tracked);
         match write(jni, &self.path, garbage, tracked) {
             Ok(dump) => say(format_args!("{dump}")),

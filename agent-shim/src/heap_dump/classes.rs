@@ -122,7 +122,7 @@ impl Classes {
     }
 
     /// Gives a class that the walk has met, and that is not known yet, an index and a tag.
-    pub(super) fn meet(&mut self, tag: i64, tags: &mut Tags) -> Option<i64> {
+    pub(super) fn visit(&mut self, tag: i64, tags: &mut Tags) -> Option<i64> {
         let tag = tags.class(tag, self.list.len())?;
         self.list.push(Class::unknown(tags::id(tag)));
         Some(tag)

@@ -21,7 +21,7 @@ pub(super) fn tag_primitives<'a>(
         let mirror = jni.static_object(&class, "TYPE", "Ljava/lang/Class;");
         jni.forget(class);
         if let Some(mirror) = mirror {
-            let tag = tags.meet(jvmti.tag(&mirror).unwrap_or(0), None).ok_or("there are no ids left")?;
+            let tag = tags.visit(jvmti.tag(&mirror).unwrap_or(0), None).ok_or("there are no ids left")?;
             jvmti.set_tag(&mirror, tag).map_err(said)?;
             mirrors.push(mirror);
         }

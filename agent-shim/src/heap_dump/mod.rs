@@ -14,10 +14,10 @@
 //! step 3 finds, and nothing for another object; the virtual machine needs some for each tag until the dump is done.
 
 mod at_end;
-mod biographies;
 mod classes;
 mod holders;
 mod mirrors;
+mod object_lifetimes;
 mod output;
 mod record;
 mod stacks;
@@ -27,9 +27,9 @@ mod walk;
 use crate::jvmti::heap::LeaveOut;
 use crate::jvmti::{Capability, Jni, Jvmti, JvmtiError};
 pub(crate) use at_end::AtEnd;
-pub(crate) use biographies::Biographies;
 use classes::Classes;
 pub(crate) use holders::search as search_holders;
+pub(crate) use object_lifetimes::ObjectLifetimes;
 use output::Output;
 use record::Texts;
 use stacks::Stacks;

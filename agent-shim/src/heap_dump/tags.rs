@@ -82,7 +82,7 @@ impl Tags {
     }
 
     /// The tag of an object that is met, or has been: with its number, if it has one. None: there are no more.
-    pub(super) fn meet(&mut self, tag: i64, length: Option<u32>) -> Option<i64> {
+    pub(super) fn visit(&mut self, tag: i64, length: Option<u32>) -> Option<i64> {
         let code = match length.map(|length| i64::from(length) + 1) {
             None => 0,
             Some(code) => code.min(CODE),
@@ -130,20 +130,20 @@ mod tests {
     #[test]
     fn a_tag_carries_what_the_walk_needs_and_leaves_the_profilers_number() {
         let mut tags = Tags::default();
-        let ours = tags.meet(0, None).unwrap();
+        let ours = tags.visit(0, None).unwrap();
         assert_eq!((id(ours), tracked(id(ours)), restored(ours)), (((3 << 39) + 1) * 8, None, 0));
-        let theirs = tags.meet(77, Some(5)).unwrap();
+        let theirs = tags.visit(77, Some(5)).unwrap();
         assert_eq!((id(theirs), tracked(id(theirs)), restored(theirs)), (77 * 8, Some(77), 77));
         assert!(is_met(ours) && is_met(theirs) && !is_met(77) && !is_met(LEFT_OVER) && is_met(START));
         assert_eq!((tags.length(theirs), tags.length(ours)), (5, 0));
-        let asked = tags.meet((1 << 40) + 5, None).unwrap();
+        let asked = tags.visit((1 << 40) + 5, None).unwrap();
         assert_eq!(
             (id(asked), tracked(id(asked)), restored(asked)),
             (((1 << 40) + 5) * 8, None, (1 << 40) + 5)
         );
         assert_eq!(tags.given(), id(ours));
         for length in [0, 1, (1 << 21) - 3, (1 << 21) - 2, (1 << 21) - 1, i32::MAX as u32] {
-            let tag = tags.meet(0, Some(length)).unwrap();
+            let tag = tags.visit(0, Some(length)).unwrap();
             assert!(tag > 0);
             assert_eq!(tags.length(tag), length);
         }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(class_index(tags.class(77, 4).unwrap()), Some(4));
         assert_eq!((class_index(0), class_index(77)), (None, None));
         assert_eq!(tags.class(0, 1 << 21), None);
-        assert_ne!(id(tags.meet(LEFT_OVER, None).unwrap()), id(LEFT_OVER));
+        assert_ne!(id(tags.visit(LEFT_OVER, None).unwrap()), id(LEFT_OVER));
         assert_eq!((restored(LEFT_OVER), restored(START)), (0, 0));
         assert_eq!(walked(of_walked(u32::MAX)), Some(u32::MAX));
         assert_eq!((tracked(id(of_walked(7))), class_index(of_walked(7))), (None, None));

@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The id of an object, which gets one if it has none, and whether to visit it. No id: there are no more.
-    fn meet(&mut self, target: &mut Target<'_>) -> (Option<u64>, Next) {
+    fn visit(&mut self, target: &mut Target<'_>) -> (Option<u64>, Next) {
         let tag = *target.tag;
         if tags::is_met(tag) {
             let is_class = self.classes.is_class_class(target.class);
@@ -148,8 +148,8 @@ impl<'a> Walk<'a> {
         }
         let tag = match self.classes.is_class_class(target.class) {
             // Of a class that is not known.
-            true => self.classes.meet(tag, self.tags),
-            false => self.tags.meet(tag, target.length),
+            true => self.classes.visit(tag, self.tags),
+            false => self.tags.visit(tag, target.length),
         };
         let Some(tag) = tag else { return (None, self.stop(Stop::Ids)) };
         *target.tag = tag;
@@ -267,7 +267,7 @@ impl<'a> Walk<'a> {
 impl HeapVisitor for Walk<'_> {
     fn root(&mut self, root: Root, mut target: Target<'_>) -> Next {
         self.close();
-        let (Some(id), next) = self.meet(&mut target) else { return Next::Stop };
+        let (Some(id), next) = self.visit(&mut target) else { return Next::Stop };
         let plain = |kind| Body::default().u1(kind).u8(id);
         let body = match root {
             Root::JniGlobal => plain(record::ROOT_JNI_GLOBAL).u8(id),
@@ -293,7 +293,7 @@ impl HeapVisitor for Walk<'_> {
     fn reference(&mut self, owner: i64, link: Link, mut target: Target<'_>) -> Next {
         let is_start = owner == tags::START;
         if link == Link::Class {
-            let (_, next) = self.meet(&mut target);
+            let (_, next) = self.visit(&mut target);
             if is_start {
                 self.close();
             } else {
@@ -301,7 +301,7 @@ impl HeapVisitor for Walk<'_> {
             }
             return self.go_on(next);
         }
-        let (Some(id), next) = self.meet(&mut target) else { return Next::Stop };
+        let (Some(id), next) = self.visit(&mut target) else { return Next::Stop };
         if is_start {
             return next;
         }

@@ -202,11 +202,11 @@ struct Walk<'a, V> {
 }
 
 impl<V> Walk<'_, V> {
-    fn tell(&mut self, tell: impl FnOnce(&mut V) -> Next) -> c_int {
+    fn visit(&mut self, visit: impl FnOnce(&mut V) -> Next) -> c_int {
         if self.panicked {
             return VISIT_ABORT;
         }
-        catch_unwind(AssertUnwindSafe(|| tell(self.visitor))).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| visit(self.visitor))).unwrap_or_else(|_| {
             self.panicked = true;
             Next::Stop
         }) as c_int
@@ -269,7 +269,7 @@ unsafe extern "system" fn on_object<F: FnMut(i64, &mut i64)>(
 ) -> c_int {
     // SAFETY: what was passed in is valid during this call.
     let (walk, tag) = unsafe { (walk::<F>(user), &mut *tag) };
-    let next = walk.tell(|seen| {
+    let next = walk.visit(|seen| {
         seen(class, tag);
         Next::Visit
     });
@@ -325,11 +325,11 @@ unsafe extern "system" fn on_reference<V: HeapVisitor>(
                 26 => Root::Thread,
                 _ => Root::Other,
             };
-            return walk.tell(|visitor| visitor.root(root, target));
+            return walk.visit(|visitor| visitor.root(root, target));
         }
     };
-    let Some(owner) = owner else { return walk.tell(|visitor| visitor.root(Root::Other, target)) };
-    walk.tell(|visitor| visitor.reference(owner, link, target))
+    let Some(owner) = owner else { return walk.visit(|visitor| visitor.root(Root::Other, target)) };
+    walk.visit(|visitor| visitor.reference(owner, link, target))
 }
 
 /// # Safety
@@ -351,7 +351,7 @@ unsafe extern "system" fn on_primitive<V: HeapVisitor>(
     // A union: its members begin where it begins.
     let bytes = value.to_ne_bytes();
     let is_static = kind == 8;
-    walk.tell(|visitor| visitor.primitive(tag, is_static, index, &bytes[..kind_of_value.size()]))
+    walk.visit(|visitor| visitor.primitive(tag, is_static, index, &bytes[..kind_of_value.size()]))
 }
 
 /// # Safety
@@ -374,7 +374,7 @@ unsafe extern "system" fn on_array<V: HeapVisitor>(
         let elements = if bytes == 0 { &[] } else { std::slice::from_raw_parts(elements, bytes) };
         (walk::<V>(user), *tag, elements)
     };
-    walk.tell(|visitor| visitor.array(tag, kind, elements))
+    walk.visit(|visitor| visitor.array(tag, kind, elements))
 }
 
 /// The numbers that are written out above, and their names in the header.

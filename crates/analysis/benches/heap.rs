@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use instrument_analysis::export::xml;
 use instrument_analysis::heap::Process;
-use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::heap::leaks;
+use instrument_analysis::heap::object_lifetimes::ObjectLifetimes;
 use instrument_analysis::heap::table::{By, Filter, table};
 use instrument_testing::{Life, ThreadFacts, Writer};
 use instrument_trace::Profile;
@@ -23,7 +23,7 @@ fn main() {
     let profile = Profile::parse(&data).expect("a profile");
     let mut read = None;
     best("added up by thread, context and class", || {
-        read = Biographies::read(&profile, &data).expect("memory")
+        read = ObjectLifetimes::read(&profile, &data).expect("memory")
     });
     let biographies = read.expect("objects");
     println!("                             in {} groups", biographies.groups.len());

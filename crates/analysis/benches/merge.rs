@@ -67,7 +67,7 @@ fn main() {
         let (source, profile, remote) = (party.source, party.profile, Some(&remote));
         let trace =
             Trace { source, profile, process, process_name, methods: &methods, classes: None, remote };
-        trace.tell(origin, &|_| true, &mut timeline).expect("a sink takes everything");
+        trace.add_events(origin, &|_| true, &mut timeline).expect("a sink takes everything");
     }
     println!("a timeline of all in {:.1} s", start.elapsed().as_secs_f64());
     let start = Instant::now();

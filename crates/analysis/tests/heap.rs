@@ -1,9 +1,9 @@
 //! The figures of the heap: biographies added up, tables by class, site and context, and what is said of their coverage.
 
 use instrument_analysis::heap::Process;
-use instrument_analysis::heap::biographies::{Biographies, Epoch, Figures, Key};
 use instrument_analysis::heap::coverage::{Coverage, of_all, share};
 use instrument_analysis::heap::leaks::{Suspect, find};
+use instrument_analysis::heap::object_lifetimes::{Epoch, Figures, Key, ObjectLifetimes};
 use instrument_analysis::heap::table::{By, Filter, Table, table};
 use instrument_testing::{Life, Script, Writer};
 use instrument_trace::{Allocation, Profile};
@@ -12,7 +12,7 @@ use instrument_trace::{Allocation, Profile};
 fn with<R>(data: &[u8], ask: impl FnOnce(&Process<'_>) -> R) -> R {
     let profile = Profile::parse(data).unwrap();
     assert_eq!(profile.damage, []);
-    let biographies = Biographies::read(&profile, &data).unwrap();
+    let biographies = ObjectLifetimes::read(&profile, &data).unwrap();
     let classes = |copy: u32, number: u32| profile.copies[&copy].class_names[&number].clone();
     let process = Process {
         profile: &profile,
@@ -63,7 +63,7 @@ fn lives() -> Vec<u8> {
 fn biographies_are_added_up_by_thread_context_and_class() {
     let data = lives();
     let profile = Profile::parse(&data).unwrap();
-    let all = Biographies::read(&profile, &data).unwrap().expect("there are some");
+    let all = ObjectLifetimes::read(&profile, &data).unwrap().expect("there are some");
     let key = |thread, context, class| Key { copy: 1, thread, context, class };
     let keys: Vec<Key> = all.groups.iter().map(|(key, _)| *key).collect();
     assert_eq!(keys, [key(0, 2, 2), key(1, 1, 1), key(2, 3, 2), key(3, 1, 1)]);

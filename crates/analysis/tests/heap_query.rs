@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use instrument_analysis::heap::biographies::{Biographies, Ends, Epoch};
 use instrument_analysis::heap::histogram::Histogram;
 use instrument_analysis::heap::leaks::Found;
+use instrument_analysis::heap::object_lifetimes::{Ends, Epoch, ObjectLifetimes};
 use instrument_analysis::heap::query::Query;
 use instrument_analysis::heap::table::{By, Filter};
 use instrument_analysis::report::heap::{Section, View};
@@ -125,7 +125,7 @@ fn epochs_are_of_all_pieces_of_a_copy() {
     writer.objects(3, &[Life { born: 1, bytes: 24, ..life }, Life { born: 1, gone: Some(1), ..life }]);
     let data = writer.finish();
     let profile = Profile::parse(&data).unwrap();
-    let all = Biographies::read(&profile, &data).unwrap().expect("there are some");
+    let all = ObjectLifetimes::read(&profile, &data).unwrap().expect("there are some");
     let epoch = |made, made_bytes, gone, gone_bytes| Epoch { made, made_bytes, gone, gone_bytes };
     assert_eq!(all.epochs[&1], [epoch(2, 32, 0, 0), epoch(2, 40, 1, 16), epoch(0, 0, 1, 16)]);
     // Gone with the last collection, and after as many as it was made after: neither is misdated.

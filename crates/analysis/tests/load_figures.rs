@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use instrument_analysis::heap::biographies::Biographies;
+use instrument_analysis::heap::object_lifetimes::ObjectLifetimes;
 use instrument_analysis::load::{CallTimes, Loaded, Options, Process, load};
 use instrument_analysis::model::{Arcflow, NodeId};
 use instrument_testing::{Life, Script, Writer};
@@ -11,7 +11,7 @@ use instrument_trace::{Link, LinkKind, Profile};
 fn loaded(data: &Vec<u8>, options: &Options<'_>) -> Loaded {
     let mut profile = Profile::parse(data).unwrap();
     assert_eq!(profile.damage, []);
-    let biographies = Biographies::read(&profile, data).unwrap();
+    let biographies = ObjectLifetimes::read(&profile, data).unwrap();
     let names = |_: u32, id: u32| format!("m{id}");
     let process =
         Process { biographies: biographies.as_ref(), ..Process::new(&mut profile, "p".into(), &names) };

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Served};
-use instrument_analysis::merge::{Fate, How, Peer, Reason};
+use instrument_analysis::merge::{MatchState, MatchedBy, Peer, Reason};
 use instrument_trace::{Connection, RemoteCall, RemoteCallKind, Side};
 
 const ANY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
@@ -31,12 +31,14 @@ fn is_found(addresses: [IpAddr; 4], hosts: [Option<&'static str>; 2]) -> bool {
     [made.local, made.remote, served.local, served.remote] = addresses;
     [client.host, server.host] = hosts;
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-    match matching.made.fate(0) {
-        Fate::Matched(How::Ports) => assert_eq!(pairs, [(1, 1)]),
+    match matching.made.match_state(0) {
+        MatchState::Matched(MatchedBy::Ports) => assert_eq!(pairs, [(1, 1)]),
         // Whose the object is, is known.
-        fate => assert_eq!((fate, pairs), (Fate::Unmatched(Reason::NotDispatched), vec![])),
+        match_state => {
+            assert_eq!((match_state, pairs), (MatchState::Unmatched(Reason::NotDispatched), vec![]))
+        }
     }
-    !matches!(matching.made.fate(0), Fate::Unmatched(_))
+    !matches!(matching.made.match_state(0), MatchState::Unmatched(_))
 }
 
 #[test]
@@ -62,7 +64,10 @@ fn ports_are_those_of_the_other_end() {
         let (client, mut server) = silent();
         server.connections[0] = Connection { accepted: 1, ..connection(7, Side::Accepted, local, remote, 1) };
         let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-        assert_eq!((matching.made.fate(0), pairs), (Fate::Unmatched(Reason::NotDispatched), vec![]));
+        assert_eq!(
+            (matching.made.match_state(0), pairs),
+            (MatchState::Unmatched(Reason::NotDispatched), vec![])
+        );
     }
 }
 
@@ -90,22 +95,26 @@ fn a_loopback_address_is_of_its_own_host() {
 fn a_connection_with_two_other_ends_proves_nothing() {
     let (client, mut server) = two();
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-    assert_eq!((pairs.len(), matching.made.fate(2)), (3, Fate::Matched(How::Place)));
+    assert_eq!((pairs.len(), matching.made.match_state(2)), (3, MatchState::Matched(MatchedBy::Place)));
     server.connections.push(connection(8, Side::Accepted, 1099, 5000, 2));
     server.calls[1].connection = 8;
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
     assert_eq!(pairs, [(1, 1), (2, 2)]);
     // Who the server is, its object says; the server has the call without its client.
-    assert_eq!(matching.made.fate(2), Fate::Unmatched(Reason::NotDispatched));
+    assert_eq!(matching.made.match_state(2), MatchState::Unmatched(Reason::NotDispatched));
     assert_eq!(matching.made.peer(2), Peer::Party(1));
-    assert_eq!(matching.served.fate(2), Fate::Unmatched(Reason::PeerNotRecorded));
+    assert_eq!(matching.served.match_state(2), MatchState::Unmatched(Reason::PeerNotRecorded));
     // The same where the server's one has two.
     let (mut client, server) = two();
     client.connections.push(connection(2, Side::Connected, 5001, 1099, 2));
     client.calls[1].connection = 2;
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
     assert_eq!(pairs, [(1, 1), (2, 2)]);
-    assert!(matches!(matching.made.fate(2), Fate::Unmatched(_)), "{:?}", matching.made.fate(2));
+    assert!(
+        matches!(matching.made.match_state(2), MatchState::Unmatched(_)),
+        "{:?}",
+        matching.made.match_state(2)
+    );
 }
 
 #[test]
@@ -162,10 +171,10 @@ fn among_many_connections_with_the_same_ports_one_has_to_fit() {
             client.calls.push(RemoteCall { connection: number, context: number, ..client.calls[0] });
         }
         let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-        (matching.made.fate(0), pairs.len())
+        (matching.made.match_state(0), pairs.len())
     };
-    assert_eq!(among(63), (Fate::Matched(How::Ports), 1));
-    assert_eq!(among(64), (Fate::Unmatched(Reason::AmbiguousConnection), 0));
+    assert_eq!(among(63), (MatchState::Matched(MatchedBy::Ports), 1));
+    assert_eq!(among(64), (MatchState::Unmatched(Reason::AmbiguousConnection), 0));
 }
 
 /// A call whose identifier is of an object that another process served, too: who served it is known by the object.
@@ -177,17 +186,17 @@ fn a_server_is_known_by_what_it_served() {
     client.calls.push(call(Made, 2, 1, object(2, 9), 4, None));
     let matching = matched(&[client.file(), server.file()]).0;
     assert_eq!(matching.made.peer(3), Peer::Party(1));
-    assert_eq!(matching.made.fate(3), Fate::Unmatched(Reason::NotDispatched));
+    assert_eq!(matching.made.match_state(3), MatchState::Unmatched(Reason::NotDispatched));
     // It returned: then the server has lost its record.
     client.calls[3].return_id = Some(uid(2, 77));
     let matching = matched(&[client.file(), server.file()]).0;
-    assert_eq!(matching.made.fate(3), Fate::Unmatched(Reason::NotRecorded));
+    assert_eq!(matching.made.match_state(3), MatchState::Unmatched(Reason::NotRecorded));
     // An object of a process that is not there.
     client.calls[3].object = object(3, 9);
     client.calls[3].return_id = None;
     let matching = matched(&[client.file(), server.file()]).0;
     assert_eq!(matching.made.peer(3), Peer::Address(0));
-    assert_eq!(matching.made.fate(3), Fate::Unmatched(Reason::PeerNotRecorded));
+    assert_eq!(matching.made.match_state(3), MatchState::Unmatched(Reason::PeerNotRecorded));
     // What a server refused, for it had no such object, does not make the object its own.
     let (mut client, mut server) = two();
     client.calls.push(call(Made, 1, 9, object(4, 9), 4, None));

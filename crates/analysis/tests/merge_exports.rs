@@ -37,7 +37,7 @@ fn tell(remote: &Remote<'_, Vec<u8>>, timeline: &mut dyn Timeline) {
             classes: None,
             remote: Some(remote),
         };
-        trace.tell(remote.on_clock(process, origin), &|_| true, timeline).unwrap();
+        trace.add_events(remote.on_clock(process, origin), &|_| true, timeline).unwrap();
     }
     timeline.finish().unwrap();
 }

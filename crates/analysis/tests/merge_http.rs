@@ -2,7 +2,7 @@
 
 use crate::common::remote::{Process, matched};
 use RemoteCallKind::{Made, Served};
-use instrument_analysis::merge::{Fate, How, Peer, Reason};
+use instrument_analysis::merge::{MatchState, MatchedBy, Peer, Reason};
 use instrument_testing::REMOTE_CALL;
 use instrument_trace::{Http, ObjId, RemoteCall, RemoteCallKind, TraceParent};
 use proptest::prelude::*;
@@ -28,19 +28,19 @@ fn process(calls: Vec<RemoteCall>) -> Process {
     Process { calls, names: vec![(4, "shop.example"), (5, "10.0.0.9")], ..Process::default() }
 }
 
-type Fates = Vec<Fate>;
+type Fates = Vec<MatchState>;
 
 fn made(calls: Vec<RemoteCall>, served: Vec<RemoteCall>) -> (Fates, Fates, Vec<(u32, u32)>) {
     let (matching, pairs, _) = matched(&[process(calls).file(), process(served).file()]);
     let [here, there] = [&matching.made, &matching.served]
-        .map(|rows| (0..rows.len() as u32).map(|row| rows.fate(row)).collect());
+        .map(|rows| (0..rows.len() as u32).map(|row| rows.match_state(row)).collect());
     (here, there, pairs)
 }
 
-const HEADER: Fate = Fate::Matched(How::Header);
+const HEADER: MatchState = MatchState::Matched(MatchedBy::Header);
 
-fn not(reason: Reason) -> Fate {
-    Fate::Unmatched(reason)
+fn not(reason: Reason) -> MatchState {
+    MatchState::Unmatched(reason)
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn a_process_is_not_joined_with_itself_where_it_passes_a_header_on() {
         let (matching, pairs, _) = matched(&[process(calls).file()]);
         assert_eq!(pairs, Vec::from_iter(expected), "{made} {served}");
         if expected.is_none() {
-            assert_eq!(matching.made.fate(0), not(Reason::RepeatedKey));
-            assert_eq!(matching.served.fate(0), not(Reason::RepeatedKey));
+            assert_eq!(matching.made.match_state(0), not(Reason::RepeatedKey));
+            assert_eq!(matching.served.match_state(0), not(Reason::RepeatedKey));
         }
     }
 }
@@ -115,10 +115,10 @@ fn every_other_request_has_its_reason_and_who_it_was_with() {
     let expected =
         [Reason::Unanswered, Reason::NoOtherRecord, Reason::InFlight, Reason::NoKey, Reason::BadKey];
     for (row, reason) in (0..).zip(expected) {
-        assert_eq!(matching.made.fate(row), not(reason), "{row}");
+        assert_eq!(matching.made.match_state(row), not(reason), "{row}");
     }
     for (row, reason) in (0..).zip([Reason::NoOtherRecord, Reason::NoKey, Reason::BadKey]) {
-        assert_eq!(matching.served.fate(row), not(reason), "{row}");
+        assert_eq!(matching.served.match_state(row), not(reason), "{row}");
     }
     let address = |peer: Peer| match peer {
         Peer::Address(at) => numbers.addresses[at].as_str(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Served};
-use instrument_analysis::merge::{Fate, How, Party, Peer, Reason, fuller_copies};
+use instrument_analysis::merge::{MatchState, MatchedBy, Party, Peer, Reason, fuller_copies};
 use instrument_testing::Writer;
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side};
 use proptest::prelude::*;
@@ -14,8 +14,8 @@ fn returns_match_by_their_uid_and_the_rest_by_its_place() {
     let (client, server) = two();
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
     assert_eq!(pairs, [(1, 1), (2, 2), (3, 3)]);
-    assert_eq!(matching.made.fate(0), Fate::Matched(How::Return));
-    assert_eq!(matching.made.fate(2), Fate::Matched(How::Place));
+    assert_eq!(matching.made.match_state(0), MatchState::Matched(MatchedBy::Return));
+    assert_eq!(matching.made.match_state(2), MatchState::Matched(MatchedBy::Place));
     // In whatever order they are given, and if both are one process.
     let both = Process {
         connections: [client.connections.clone(), server.connections.clone()].concat(),
@@ -40,8 +40,8 @@ fn a_disagreement_is_a_contradiction() {
         change(&mut server.calls[at]);
         let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
         assert_eq!(pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), left);
-        assert_eq!(matching.made.fate(at as u32), Fate::Unmatched(Reason::Contradiction));
-        assert_eq!(matching.served.fate(at as u32), Fate::Unmatched(Reason::Contradiction));
+        assert_eq!(matching.made.match_state(at as u32), MatchState::Unmatched(Reason::Contradiction));
+        assert_eq!(matching.served.match_state(at as u32), MatchState::Unmatched(Reason::Contradiction));
         assert_eq!(numbers.unmatched.len(), 2, "{numbers:?}");
     }
     // A server that has no such object reads no method.
@@ -56,33 +56,33 @@ fn places_that_differ_are_reported_and_not_used() {
     server.calls.iter_mut().for_each(|call| call.ordinal += 1);
     let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
     assert_eq!((pairs.len(), numbers.misplaced), (2, 2));
-    assert_eq!(matching.made.fate(2), Fate::Unmatched(Reason::NotDispatched));
+    assert_eq!(matching.made.match_state(2), MatchState::Unmatched(Reason::NotDispatched));
 }
 
 #[test]
 fn reasons_are_what_is_missing() {
     let (mut client, mut server) = two();
-    let fate = |files: &[Vec<u8>], row: u32| matched(files).0.made.fate(row);
-    let why = Fate::Unmatched;
-    assert_eq!(fate(&[client.file()], 0), why(Reason::PeerNotRecorded));
-    assert_eq!(matched(&[server.file()]).0.served.fate(2), why(Reason::PeerNotRecorded));
+    let match_state = |files: &[Vec<u8>], row: u32| matched(files).0.made.match_state(row);
+    let why = MatchState::Unmatched;
+    assert_eq!(match_state(&[client.file()], 0), why(Reason::PeerNotRecorded));
+    assert_eq!(matched(&[server.file()]).0.served.match_state(2), why(Reason::PeerNotRecorded));
     server.calls.pop();
-    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::NotDispatched));
+    assert_eq!(match_state(&[client.file(), server.file()], 2), why(Reason::NotDispatched));
     client.calls[2].sent = 0;
-    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::InFlight));
+    assert_eq!(match_state(&[client.file(), server.file()], 2), why(Reason::InFlight));
     client.calls[2].failed = true;
-    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::FailedBeforeSending));
+    assert_eq!(match_state(&[client.file(), server.file()], 2), why(Reason::FailedBeforeSending));
     client.calls[2].connection = 0;
     client.calls[2].failed = false;
     // The program ended before the call had a connection.
-    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::InFlight));
+    assert_eq!(match_state(&[client.file(), server.file()], 2), why(Reason::InFlight));
     client.calls[2].end = 130;
-    assert_eq!(fate(&[client.file(), server.file()], 2), why(Reason::ConnectionUnknown));
+    assert_eq!(match_state(&[client.file(), server.file()], 2), why(Reason::ConnectionUnknown));
     server.calls.remove(0);
-    assert_eq!(fate(&[client.file(), server.file()], 0), why(Reason::NotRecorded));
+    assert_eq!(match_state(&[client.file(), server.file()], 0), why(Reason::NotRecorded));
     let mut cut = server.file();
     cut.truncate(cut.len() - 64);
-    assert_eq!(fate(&[client.file(), cut], 0), why(Reason::ProfileTruncated));
+    assert_eq!(match_state(&[client.file(), cut], 0), why(Reason::ProfileTruncated));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
     };
     let (mut client, server) = silent();
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-    assert_eq!((pairs, matching.made.fate(0)), (vec![(1, 1)], Fate::Matched(How::Ports)));
+    assert_eq!((pairs, matching.made.match_state(0)), (vec![(1, 1)], MatchState::Matched(MatchedBy::Ports)));
     // Whether or not the client got to the end of its arguments, or of its profile.
     client.calls[0].sent = 0;
     assert_eq!(matched(&[client.file(), server.file()]).1, [(1, 1)]);
@@ -106,7 +106,10 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
         let (client, mut server) = silent();
         server.connections[0].accepted = accepted;
         let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-        assert_eq!((pairs, matching.made.fate(0)), (vec![], Fate::Unmatched(Reason::AmbiguousConnection)));
+        assert_eq!(
+            (pairs, matching.made.match_state(0)),
+            (vec![], MatchState::Unmatched(Reason::AmbiguousConnection))
+        );
     }
     // Every process has a registry.
     let (mut client, mut server) = silent();
@@ -117,7 +120,7 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
     let (matching, pairs, _) = matched(&[client.file(), client.file(), server.file()]);
     assert_eq!(pairs, []);
     for rows in [&matching.made, &matching.served] {
-        assert_eq!(rows.fate(0), Fate::Unmatched(Reason::AmbiguousConnection));
+        assert_eq!(rows.match_state(0), MatchState::Unmatched(Reason::AmbiguousConnection));
     }
     // Used twice: which is which cannot be told, for there may be others at both ends.
     let (mut client, mut server) = silent();
@@ -133,7 +136,10 @@ fn connections_without_returns_pair_by_ports_where_only_one_fits() {
     // Whose is the other one is known.
     (client.calls[0].return_id, server.calls[0].return_id) = (Some(uid(2, 1)), Some(uid(2, 1)));
     let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-    assert_eq!((pairs, matching.made.fate(1)), (vec![(1, 1), (2, 2)], Fate::Matched(How::Ports)));
+    assert_eq!(
+        (pairs, matching.made.match_state(1)),
+        (vec![(1, 1), (2, 2)], MatchState::Matched(MatchedBy::Ports))
+    );
     // Unless a record of it is lost.
     server.connections[0].accepted = 2;
     server.connections.pop();
@@ -158,10 +164,10 @@ fn runs_and_copies_are_distinguished() {
     assert_eq!(matched(&[client.file(), foreign.file(), server.file()]).1.len(), 3);
     // The same file twice under two names, which nothing tells: neither is believed.
     let (matching, pairs, _) = matched(&[client.file(), other.file(), server.file()]);
-    assert_eq!(matching.made.fate(0), Fate::Unmatched(Reason::Contradiction));
+    assert_eq!(matching.made.match_state(0), MatchState::Unmatched(Reason::Contradiction));
     assert!(pairs.is_empty(), "{pairs:?}");
     let (matching, pairs, _) = matched(&[client.file(), server.file(), server.file()]);
-    assert_eq!(matching.served.fate(0), Fate::Unmatched(Reason::Contradiction));
+    assert_eq!(matching.served.match_state(0), MatchState::Unmatched(Reason::Contradiction));
     assert!(pairs.is_empty(), "{pairs:?}");
     assert_eq!(matched(&[client.file()]).0.made.peer(0), Peer::Address(0));
     assert_eq!(matched(&[client.file()]).0.addresses, ["10.0.0.1:1099"]);

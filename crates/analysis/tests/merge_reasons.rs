@@ -7,30 +7,30 @@ use crate::common::remote::{Process, call, connection, matched, object, two, uid
 use RemoteCallKind::{Made, Other, Served};
 use instrument_analysis::merge::calls::{is_internal, knows_object};
 use instrument_analysis::merge::view::client;
-use instrument_analysis::merge::{Fate, How, Numbers, Party, Peer, Reason, fuller_copies};
+use instrument_analysis::merge::{MatchState, MatchedBy, Numbers, Party, Peer, Reason, fuller_copies};
 use instrument_testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Source};
 
 /// The first and the last call of a client and a server whose other record is not there: what is said of them.
-fn missing_at(change: impl Fn(&mut Process)) -> [Fate; 3] {
+fn missing_at(change: impl Fn(&mut Process)) -> [MatchState; 3] {
     let (mut client, mut server) = two();
     // The server has neither a call that returned, nor one that did not.
     server.calls.remove(0);
     server.calls.pop();
     change(&mut server);
     let made = matched(&[client.file(), server.file()]).0.made;
-    let made = [made.fate(0), made.fate(2)];
+    let made = [made.match_state(0), made.match_state(2)];
     // The same of the client: the server has what the client lost.
     let (_, server) = two();
     client.calls.remove(0);
     change(&mut client);
     let served = matched(&[client.file(), server.file()]).0.served;
-    [made[0], made[1], served.fate(0)]
+    [made[0], made[1], served.match_state(0)]
 }
 
 #[test]
 fn what_the_other_process_did_not_record_has_its_reason() {
-    let reasons = |returned, other, served| [returned, other, served].map(Fate::Unmatched);
+    let reasons = |returned, other, served| [returned, other, served].map(MatchState::Unmatched);
     assert_eq!(missing_at(|_| {}), reasons(Reason::NotRecorded, Reason::NotDispatched, Reason::NotRecorded));
     assert_eq!(
         missing_at(|process| process.is_paused = true),
@@ -43,12 +43,12 @@ fn what_the_other_process_did_not_record_has_its_reason() {
         server.calls.remove(0);
         server.is_paused = is_paused;
         let made = matched(&[client.file(), cut(server.file())]).0.made;
-        assert_eq!(made.fate(0), Fate::Unmatched(Reason::ProfileTruncated), "{is_paused}");
+        assert_eq!(made.match_state(0), MatchState::Unmatched(Reason::ProfileTruncated), "{is_paused}");
         let (mut client, server) = two();
         client.calls.remove(0);
         client.is_paused = is_paused;
         let served = matched(&[cut(client.file()), server.file()]).0.served;
-        assert_eq!(served.fate(0), Fate::Unmatched(Reason::ProfileTruncated), "{is_paused}");
+        assert_eq!(served.match_state(0), MatchState::Unmatched(Reason::ProfileTruncated), "{is_paused}");
     }
 }
 
@@ -60,14 +60,18 @@ fn a_return_that_one_side_knows_contradicts_nothing() {
         let side = if at_the_client { &mut client } else { &mut server };
         side.calls[2].return_id = Some(uid(2, 3));
         let (matching, pairs, _) = matched(&[client.file(), server.file()]);
-        assert_eq!((pairs.len(), matching.made.fate(2)), (3, Fate::Matched(How::Place)), "{at_the_client}");
+        assert_eq!(
+            (pairs.len(), matching.made.match_state(2)),
+            (3, MatchState::Matched(MatchedBy::Place)),
+            "{at_the_client}"
+        );
     }
     // Two different ones are two calls.
     let (mut client, mut server) = two();
     (client.calls[2].return_id, server.calls[2].return_id) = (Some(uid(2, 3)), Some(uid(2, 4)));
     assert_eq!(
-        matched(&[client.file(), server.file()]).0.made.fate(2),
-        Fate::Unmatched(Reason::Contradiction)
+        matched(&[client.file(), server.file()]).0.made.match_state(2),
+        MatchState::Unmatched(Reason::Contradiction)
     );
 }
 
@@ -78,7 +82,11 @@ fn a_place_that_was_wrong_once_is_not_believed() {
     server.calls[1].ordinal = 9;
     let (matching, pairs, numbers) = matched(&[client.file(), server.file()]);
     assert_eq!((pairs, numbers.misplaced), (vec![(1, 1), (2, 2)], 1));
-    assert!(matches!(matching.made.fate(2), Fate::Unmatched(_)), "{:?}", matching.made.fate(2));
+    assert!(
+        matches!(matching.made.match_state(2), MatchState::Unmatched(_)),
+        "{:?}",
+        matching.made.match_state(2)
+    );
     // A call without a connection has no place that could be wrong.
     let (client, mut server) = two();
     (server.calls[1].ordinal, server.calls[1].connection) = (9, 0);
@@ -98,12 +106,12 @@ fn a_method_that_was_served_somewhere_is_known_by_its_name() {
         for process in [&mut client, &mut server] {
             process.names = vec![(2, "sell(I)V"), (3, "buy(I)V")];
         }
-        matched(&[client.file(), server.file()]).0.made.fate(0)
+        matched(&[client.file(), server.file()]).0.made.match_state(0)
     };
-    assert_eq!(with_names(2, 0), Fate::Unmatched(Reason::PeerConnectionUnknown));
-    assert_eq!(with_names(3, 0), Fate::Unmatched(Reason::PeerNotRecorded));
+    assert_eq!(with_names(2, 0), MatchState::Unmatched(Reason::PeerConnectionUnknown));
+    assert_eq!(with_names(3, 0), MatchState::Unmatched(Reason::PeerNotRecorded));
     // It was served for somebody else.
-    assert_eq!(with_names(2, 7), Fate::Unmatched(Reason::PeerNotRecorded));
+    assert_eq!(with_names(2, 7), MatchState::Unmatched(Reason::PeerNotRecorded));
 }
 
 /// A call that got no connection tells where it wanted one.
@@ -121,7 +129,7 @@ fn who_was_asked_in_vain_is_told_by_name_and_port() {
     assert_eq!((&numbers.addresses[..], numbers.unknown), (&asked.map(str::to_owned)[..], 2));
     let peers: Vec<_> = (0..5).map(|row| matching.made.peer(row)).collect();
     assert_eq!(peers, [0, 1, 2, 0].map(Peer::Address).into_iter().chain([Peer::Unknown]).collect::<Vec<_>>());
-    assert_eq!(matching.made.fate(0), Fate::Unmatched(Reason::FailedBeforeSending));
+    assert_eq!(matching.made.match_state(0), MatchState::Unmatched(Reason::FailedBeforeSending));
     assert_eq!((matching.made.is_empty(), matching.served.is_empty()), (false, true));
 }
 
@@ -213,6 +221,6 @@ fn a_connection_of_nobody_has_an_address() {
     server.connections[0] = Connection { accepted: 1, ..connection(7, Side::Accepted, 1099, 5001, 1) };
     server.calls.iter_mut().for_each(|call| call.return_id = None);
     let matching = matched(&[client.file(), server.file()]).0;
-    let fates: Vec<_> = (0..3).map(|row| matching.served.fate(row)).collect();
-    assert_eq!(fates, [Fate::Unmatched(Reason::PeerNotRecorded); 3]);
+    let match_states: Vec<_> = (0..3).map(|row| matching.served.match_state(row)).collect();
+    assert_eq!(match_states, [MatchState::Unmatched(Reason::PeerNotRecorded); 3]);
 }

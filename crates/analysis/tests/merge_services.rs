@@ -42,7 +42,7 @@ fn calls_are_added_up_by_service_and_shown_one_by_one() {
             let served = second.served.as_ref().unwrap();
             assert_eq!((within.ns, served.ns, second.between()), (Some(4100), Some(2100), Some(2000)));
             assert_eq!((made.thread.as_str(), served.thread.as_str()), ("main", "rmi"));
-            assert_eq!((second.outcome, second.fate.word()), ("returned", "by return"));
+            assert_eq!((second.outcome, second.match_state.word()), ("returned", "by return"));
             // As far as the clocks are known.
             let off = offsets.all[1].uncertainty.unwrap() as i64;
             assert!((within.begin - 2000).abs() <= off, "{} +-{off}", within.begin);

@@ -1,6 +1,6 @@
 //! Replayed traces against what a tree recorder would have written, and what a visitor is told.
 
-use instrument_analysis::replay::{self, How, Key, Limits, Start, Visitor};
+use instrument_analysis::replay::{self, CallEnd, Key, Limits, Start, Visitor};
 use instrument_testing::{Recorded, Script, Writer};
 use instrument_trace::{Closes, Event, Link, LinkKind, Profile, Thread, TreeConsumer};
 use proptest::prelude::*;
@@ -136,8 +136,8 @@ impl Visitor for Told {
         self.begun
     }
 
-    fn leave(&mut self, call: usize, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
-        assert!(depth == self.stack.len() - 1 || how == How::Surplus);
+    fn leave(&mut self, call: usize, consumer: TreeConsumer, how: CallEnd, depth: usize, at: u64) {
+        assert!(depth == self.stack.len() - 1 || how == CallEnd::Surplus);
         assert_eq!(self.stack.remove(depth), (consumer, call));
         self.ended += 1;
         self.clocks.push(at);
@@ -147,7 +147,7 @@ impl Visitor for Told {
 /// All that a visitor is told, and of each piece how much was told before it, the clock and the open calls.
 #[derive(Default)]
 struct Log {
-    told: Vec<(TreeConsumer, Option<How>, bool, usize, u64)>,
+    told: Vec<(TreeConsumer, Option<CallEnd>, bool, usize, u64)>,
     pieces: Vec<Begin>,
 }
 
@@ -165,7 +165,7 @@ impl Visitor for Log {
         self.told.push((of, None, pending, depth, at));
     }
 
-    fn leave(&mut self, (): (), of: TreeConsumer, how: How, depth: usize, at: u64) {
+    fn leave(&mut self, (): (), of: TreeConsumer, how: CallEnd, depth: usize, at: u64) {
         self.told.push((of, Some(how), false, depth, at));
     }
 
@@ -189,11 +189,11 @@ fn a_visitor_is_told_what_begins_and_how_it_ends() {
         (Method(2), None, true, 1, 1001),
         (Method(3), None, true, 2, 1003),
         (Link(4), None, false, 3, 1007),
-        (Link(4), Some(How::Unclosed), false, 3, 1015),
+        (Link(4), Some(CallEnd::Unclosed), false, 3, 1015),
         // When it threw is not known: the clock is that of the event before.
-        (Method(2), Some(How::Surplus), false, 1, 1015),
-        (Method(3), Some(How::Unwind), false, 1, 1063),
-        (Method(1), Some(How::Exit), false, 0, 1063),
+        (Method(2), Some(CallEnd::Surplus), false, 1, 1015),
+        (Method(3), Some(CallEnd::Unwind), false, 1, 1063),
+        (Method(1), Some(CallEnd::Exit), false, 0, 1063),
     ];
     assert_eq!(log.told, expected);
 }

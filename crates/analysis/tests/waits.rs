@@ -302,7 +302,7 @@ fn waits_are_slices_of_a_timeline() {
     let data = file(false);
     let (profile, _) = read(&data, &|_| true);
     let mut notes = Notes::default();
-    spans::tell((&data, &profile), &classes, (5, "p"), 1000, &|_| true, &mut notes).unwrap();
+    spans::add_waits((&data, &profile), &classes, (5, "p"), 1000, &|_| true, &mut notes).unwrap();
     let main = "[5 p/main] 20>contended Foo #1 80< 130>waiting Foo #2 150< 155>contended Foo #1 160<";
     assert_eq!(notes.0, format!("{main}{WORKERS}"));
 
@@ -319,7 +319,7 @@ fn waits_are_slices_of_a_timeline() {
         classes: Some(&classes),
         remote: None,
     };
-    trace.tell(1000, &|_| true, &mut notes).unwrap();
+    trace.add_events(1000, &|_| true, &mut notes).unwrap();
     let main = "[5 p/main] 0>m1 10>m2 20>contended Foo #1 80< 110< 120>m3 120>m2 130>waiting Foo #2 150< \
         155>contended Foo #1 160< 220< 220< 220<";
     assert_eq!(notes.0, format!("{main}{WORKERS}"));

@@ -33,7 +33,7 @@ pub fn of(profiles: &[PathBuf], class_path: &OsStr, listener: &dyn Listener) -> 
             Ok(())
         })?;
     }
-    found.tell(&counted, listener);
+    found.warn(&counted, listener);
     Ok(coverage)
 }
 
@@ -112,7 +112,7 @@ struct Found {
 }
 
 impl Found {
-    fn tell(&self, counted: &Counted, listener: &dyn Listener) {
+    fn warn(&self, counted: &Counted, listener: &dyn Listener) {
         if let Some(first) = self.others.first() {
             listener.caution(format_args!(
                 "{} (such as {first}) had other code when they were recorded; those counts are left out: the class path must be the program as it was before it was rewritten, or as it was run",

@@ -319,12 +319,12 @@ impl ClassRewriter {
         match self.method.rewrite(old, request, &mut self.calls, &mut self.appender, &mut self.methods) {
             Ok(changed) => {
                 self.copied = old.attribute.end();
-                self.own_placed.append(&mut self.method.told.placed);
+                self.own_placed.append(&mut self.method.findings.placed);
                 if !changed && is_recorded {
                     self.reports.push(MethodReport { index, event: MethodEvent::Unchanged });
                 }
                 self.method.report(index, &mut self.reports);
-                let faults = std::mem::take(&mut self.method.told.region_faults);
+                let faults = std::mem::take(&mut self.method.findings.region_faults);
                 let fault = |position: usize| faults.get(position).cloned().flatten();
                 self.report_regions(regions, |position| fault(position).map_or(Ok(index), Err));
                 changed

@@ -13,7 +13,7 @@ use crate::code::constant_pool_appender::ConstantPoolAppender;
 use crate::code::edits::{Edits, Sites};
 use crate::code::method_code::MethodCode;
 use crate::transform::call_sites::CallSites;
-use crate::transform::{self, MethodSite, Request, Told};
+use crate::transform::{self, Findings, MethodSite, Request};
 use crate::validity::locals;
 
 /// HotSpot's HugeMethodLimit: longer methods stay interpreted for ever (-XX:+DontCompileHugeMethods).
@@ -45,7 +45,7 @@ pub(crate) struct MethodRewriter {
     /// New row of each old exception table row.
     moved_rows: Vec<u16>,
     /// What became of the regions and of the calls of a user of this crate in the last method.
-    pub(crate) told: Told,
+    pub(crate) findings: Findings,
     unknown_attributes: u16,
     crossed_huge_limit: bool,
 }
@@ -68,7 +68,7 @@ impl MethodRewriter {
         let code = &read.code;
         method.scanned.unwrap_or_else(|| self.scan.decode(code.code))?;
         self.edits.clear();
-        self.told.clear();
+        self.findings.clear();
         self.unknown_attributes = 0;
         self.crossed_huge_limit = false;
         calls.begin_method(code.code)?;
@@ -113,7 +113,7 @@ impl MethodRewriter {
             name,
             descriptor,
             flow: None,
-            told: &mut self.told,
+            findings: &mut self.findings,
         };
         if !transform::concerns(&site) {
             return Ok(None);

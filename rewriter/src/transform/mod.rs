@@ -224,8 +224,8 @@ pub(crate) struct MethodSite<'a> {
     pub(crate) descriptor: &'a [u8],
     /// Computed when the first transform asks for it.
     pub(crate) flow: Option<Flow>,
-    /// What the transforms have to tell of what was asked for.
-    pub(crate) told: &'a mut Told,
+    /// Faults and places of what was asked for.
+    pub(crate) findings: &'a mut Findings,
 }
 
 /// What is wanted of one method.
@@ -240,15 +240,15 @@ pub(crate) struct Request<'a> {
     pub(crate) own_calls: Option<&'a dyn InsertCalls>,
 }
 
-/// What became of the regions and of the calls of a user of this crate in one method.
+/// Faults of regions, and places of the calls of a user of this crate, in one method.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// What is wrong with each region, if something is; empty: nothing is with any.
+pub(crate) struct Findings {
+    /// The fault of each region, if it has one; empty: none has.
     pub(crate) region_faults: Vec<Option<RegionFault>>,
     pub(crate) placed: Vec<Placed>,
 }
 
-impl Told {
+impl Findings {
     pub(crate) fn clear(&mut self) {
         self.region_faults.clear();
         self.placed.clear();

@@ -300,7 +300,7 @@ fn plan(inserter: &dyn InsertCalls, site: &mut MethodSite<'_>, edits: &mut Edits
     };
     inserter.insert(&method, &mut calls);
     let Calls { mut places, placed, reports: new, .. } = calls;
-    site.told.placed.extend(new);
+    site.findings.placed.extend(new);
     let emitted = emit(placed, &mut places, site, edits);
     site.flow = places.into_flow();
     emitted

@@ -109,7 +109,7 @@ impl Transform for Regions {
         let faults = faults(site, regions);
         let sound = regions.iter().zip(&faults).filter(|(_, fault)| fault.is_none());
         let sound: Vec<Located> = sound.map(|(region, _)| *region).collect();
-        site.told.region_faults = faults;
+        site.findings.region_faults = faults;
         plan(site, &sound, edits)
     }
 }

@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
     }
 
     /// An object is referred to: `parent` 0 is a beginning.
-    pub(super) fn meet(&mut self, target: Target<'_>, parent: u32, step: Step) -> Next {
+    pub(super) fn visit(&mut self, target: Target<'_>, parent: u32, step: Step) -> Next {
         self.until_look -= 1;
         if self.until_look == 0 {
             self.until_look = BETWEEN_LOOKS;
@@ -205,7 +205,7 @@ impl HeapVisitor for Walk<'_> {
             Root::Thread => Step::Thread(tags::walked(*target.tag).unwrap_or(0)),
             Root::SystemClass | Root::Other => Step::OtherRoot,
         };
-        self.meet(target, 0, step)
+        self.visit(target, 0, step)
     }
 
     fn reference(&mut self, owner: i64, link: Link, target: Target<'_>) -> Next {
@@ -226,7 +226,7 @@ impl HeapVisitor for Walk<'_> {
                 (Some(class), _) => Step::Class(class as u32, part),
                 (None, _) => Step::OtherRoot,
             };
-            return self.meet(target, 0, step);
+            return self.visit(target, 0, step);
         };
         let class = tags::class_index(target.class).map_or(u32::MAX, |class| class as u32);
         let step = match (link, self.owner_class) {
@@ -239,7 +239,7 @@ impl HeapVisitor for Walk<'_> {
             (Link::Element(_), _) => Step::Element,
             _ => Step::Part(part),
         };
-        self.meet(target, number, step)
+        self.visit(target, number, step)
     }
 
     fn primitive(&mut self, _: i64, _: bool, _: u32, _: &[u8]) -> Next {
@@ -266,14 +266,14 @@ mod tests {
         let (classes, sample) = (Classes::default(), HashMap::from([(7, 1)]));
         let mut walk = Walk::new(&classes, &sample, Instant::now() + Duration::from_secs(600));
         let mut tags = [0i64, 0, 7];
-        assert_eq!(walk.meet(target(&mut tags[0]), 0, Step::JniGlobal), Next::Visit);
-        assert_eq!(walk.meet(target(&mut tags[1]), 1, Step::Field(1, 0, 2)), Next::Visit);
-        assert_eq!(walk.meet(target(&mut tags[2]), 2, Step::Element), Next::Visit);
+        assert_eq!(walk.visit(target(&mut tags[0]), 0, Step::JniGlobal), Next::Visit);
+        assert_eq!(walk.visit(target(&mut tags[1]), 1, Step::Field(1, 0, 2)), Next::Visit);
+        assert_eq!(walk.visit(target(&mut tags[2]), 2, Step::Element), Next::Visit);
         assert_eq!((walk.nodes[2].parent, walk.nodes[2].steps, walk.nodes[2].tag), (2, 2, 7));
-        walk.meet(target(&mut tags[2]), 1, Step::Field(1, 1, 3));
+        walk.visit(target(&mut tags[2]), 1, Step::Field(1, 1, 3));
         assert_eq!((walk.nodes[2].parent, walk.nodes[2].steps, walk.nodes.len()), (1, 1, 3));
         // No fewer.
-        walk.meet(target(&mut tags[2]), 1, Step::Element);
+        walk.visit(target(&mut tags[2]), 1, Step::Element);
         assert_eq!(walk.steps[walk.nodes[2].step as usize], Step::Field(1, 1, 3));
         assert_eq!(walk.found, [(3, 1)]);
     }
@@ -283,7 +283,7 @@ mod tests {
         let (classes, sample) = (Classes::default(), HashMap::new());
         let mut walk = Walk::new(&classes, &sample, Instant::now());
         let met = (0..2 * BETWEEN_LOOKS)
-            .take_while(|_| walk.meet(target(&mut 0), 0, Step::JniGlobal) == Next::Visit)
+            .take_while(|_| walk.visit(target(&mut 0), 0, Step::JniGlobal) == Next::Visit)
             .count();
         assert_eq!((met as u32, walk.stop), (BETWEEN_LOOKS - 1, Some(Stop::Time)));
     }

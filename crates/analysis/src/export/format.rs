@@ -312,7 +312,7 @@ impl Exportable for Recorded<'_> {
                 remote: None,
             };
             trace
-                .tell(origin.unwrap_or_default().into(), &self.wanted(), timeline)
+                .add_events(origin.unwrap_or_default().into(), &self.wanted(), timeline)
                 .map_err(|error| Error::ExportOf(file.path.clone(), error))?;
         }
         timeline.finish()?;
@@ -327,7 +327,7 @@ impl Exportable for Recorded<'_> {
             let classes = |copy, number| file.names.class(copy, number);
             let name = format!("{} (pid {}, what threads waited for)", file.program(), file.profile.pid);
             let (source, process) = ((file.source(), &file.profile), (process, name.as_str()));
-            spans::tell(source, &classes, process, origin.into(), &self.wanted(), timeline)
+            spans::add_waits(source, &classes, process, origin.into(), &self.wanted(), timeline)
                 .map_err(|error| Error::ExportOf(file.path.clone(), error))?;
         }
         Ok(())

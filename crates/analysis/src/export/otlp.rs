@@ -9,7 +9,7 @@ use super::remote::{Remote, connections, object};
 use super::trace::Error;
 use crate::hash::HashMap;
 use crate::load::thread_rows;
-use crate::merge::calls::{Fate, full_name, is_internal};
+use crate::merge::calls::{MatchState, full_name, is_internal};
 use instrument_names::signature::readable;
 use instrument_trace::{Connection, Http, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;
@@ -193,13 +193,23 @@ impl<'a, S: Source> Process<'a, S> {
             return None;
         }
         let (matching, nesting) = (self.remote.matching, self.remote.nesting);
-        let (name, signature, fate, parent) = if is_made {
+        let (name, signature, match_state, parent) = if is_made {
             let within = nesting.within(row).filter(|&served| self.shows(served));
             let parent = within.map(|served| self.id(false, served));
-            (nesting.name_of_made(row), nesting.signature_of_made(row), matching.made.fate(row), parent)
+            (
+                nesting.name_of_made(row),
+                nesting.signature_of_made(row),
+                matching.made.match_state(row),
+                parent,
+            )
         } else {
             let parent = matching.served.partner(row).map(|made| self.id(true, made));
-            (nesting.name_of_served(row), nesting.signature_of_served(row), matching.served.fate(row), parent)
+            (
+                nesting.name_of_served(row),
+                nesting.signature_of_served(row),
+                matching.served.match_state(row),
+                parent,
+            )
         };
         let end = if call.end == 0 { self.last } else { call.end }.max(call.begin);
         let time = |clock: u64| {
@@ -214,7 +224,7 @@ impl<'a, S: Source> Process<'a, S> {
             kind: if is_made { CLIENT } else { SERVER },
             start_time_unix_nano: time(call.begin),
             end_time_unix_nano: time(end),
-            attributes: self.attributes(call, name, is_made, fate),
+            attributes: self.attributes(call, name, is_made, match_state),
             status: status(call),
         })
     }
@@ -224,7 +234,7 @@ impl<'a, S: Source> Process<'a, S> {
         call: &RemoteCall,
         (service, method): (&str, &str),
         is_made: bool,
-        fate: Fate,
+        match_state: MatchState,
     ) -> Vec<Attribute> {
         let mut attributes = match call.http {
             Some(http) => request(http, method),
@@ -262,13 +272,13 @@ impl<'a, S: Source> Process<'a, S> {
         if call.http.is_none() {
             attributes.push(text("instrument.rmi.object", object(call)));
         }
-        let key = match (fate, call.http.is_some()) {
-            (Fate::Matched(_), false) => "instrument.rmi.matched",
+        let key = match (match_state, call.http.is_some()) {
+            (MatchState::Matched(_), false) => "instrument.rmi.matched",
             (_, false) => "instrument.rmi.unmatched",
-            (Fate::Matched(_), true) => "instrument.http.matched",
+            (MatchState::Matched(_), true) => "instrument.http.matched",
             (_, true) => "instrument.http.unmatched",
         };
-        attributes.push(text(key, fate.word()));
+        attributes.push(text(key, match_state.word()));
         if let Some(status) = status(call) {
             attributes.push(text("error.type", status.message));
         }

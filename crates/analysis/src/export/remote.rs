@@ -8,7 +8,7 @@
 use super::error::Error;
 use super::timeline::Flow;
 use crate::hash::HashMap;
-use crate::merge::calls::{Fate, How, Peer, full_name, knows_object, outcome};
+use crate::merge::calls::{MatchState, MatchedBy, Peer, full_name, knows_object, outcome};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use instrument_trace::{
     Connection, ObjId, Profile, RemoteCall, RemoteCallKind, RemoteCallsAt, Source, ThreadKind,
@@ -183,7 +183,7 @@ impl<S: Source> Calls<'_, S> {
             args.push(("peer", SocketAddr::new(connection.remote, connection.remote_port).to_string()));
         }
         args.extend(other.map(|other| (what, other.clone())));
-        args.push(("matched", rows.fate(span.row).word().to_owned()));
+        args.push(("matched", rows.match_state(span.row).word().to_owned()));
         args.push(("outcome", outcome(call).to_owned()));
         if call.end == 0 {
             args.push(("end", "the last known moment".to_owned()));
@@ -194,7 +194,7 @@ impl<S: Source> Calls<'_, S> {
         let there = 2 * u64::from(if is_made { span.row } else { partner }) + 1;
         let returned = call.returned.clamp(span.begin, span.end);
         slice.flows.push(Flow { id: there, is_start: is_made, at: span.begin });
-        if rows.fate(span.row) == Fate::Matched(How::Return) {
+        if rows.match_state(span.row) == MatchState::Matched(MatchedBy::Return) {
             let back = Flow { id: there + 1, is_start: !is_made, at: returned };
             // The frame of the server is there when that of the client is left, whatever the clocks say.
             if is_made { slice.back = Some(back) } else { slice.flows.push(back) }

@@ -127,7 +127,7 @@ impl<'a, S: Source> Spans<'a, S> {
     }
 
     /// Tells the waits of all threads that were not asked for, each thread with its name.
-    pub(super) fn tell_others(
+    pub(super) fn add_others(
         &mut self,
         process: usize,
         process_name: &str,
@@ -144,13 +144,13 @@ impl<'a, S: Source> Spans<'a, S> {
             if !has_region && wanted(name) {
                 let spans = self.take((copy, number))?;
                 timeline.thread(Thread { process, process_name, name })?;
-                self.tell(&spans, origin, timeline)?;
+                self.add(&spans, origin, timeline)?;
             }
         }
         Ok(())
     }
 
-    fn tell(&self, spans: &[Span], origin: i128, timeline: &mut dyn Timeline) -> Result<(), Error> {
+    fn add(&self, spans: &[Span], origin: i128, timeline: &mut dyn Timeline) -> Result<(), Error> {
         let mut now = 0;
         for span in spans {
             let start = span.start.max(now);
@@ -177,7 +177,7 @@ fn span(profile: &Profile, wait: &Wait, end: u64) -> Option<Span> {
 ///
 /// # Errors
 /// Those of the source and of the timeline.
-pub fn tell<S: Source>(
+pub fn add_waits<S: Source>(
     (source, profile): (&S, &Profile),
     classes: ClassNames<'_>,
     (process, process_name): (usize, &str),
@@ -190,8 +190,8 @@ pub fn tell<S: Source>(
         let waits = spans.of_recorded(thread)?;
         if !waits.is_empty() && wanted(&name) {
             timeline.thread(Thread { process, process_name, name: &name })?;
-            spans.tell(&waits, origin, timeline)?;
+            spans.add(&waits, origin, timeline)?;
         }
     }
-    spans.tell_others(process, process_name, origin, wanted, timeline)
+    spans.add_others(process, process_name, origin, wanted, timeline)
 }

@@ -11,7 +11,7 @@ use super::spans::{ClassNames, Span, Spans};
 use super::timeline::{Details, Flow, Thread, Timeline};
 use crate::load::place::{boundary, running};
 use crate::load::{MethodNames, thread_rows};
-use crate::replay::{How, Visitor, replay};
+use crate::replay::{CallEnd, Visitor, replay};
 use instrument_trace::{LinkKind, Profile, Source, TreeConsumer};
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ impl<S: Source> Trace<'_, S> {
     ///
     /// # Errors
     /// Those of the source and of the timeline.
-    pub fn tell(
+    pub fn add_events(
         &self,
         origin: i128,
         wanted: &dyn Fn(&str) -> bool,
@@ -80,7 +80,7 @@ impl<S: Source> Trace<'_, S> {
                 feed.end(0)?;
             }
         }
-        spans.tell_others(process, process_name, origin, wanted, timeline)
+        spans.add_others(process, process_name, origin, wanted, timeline)
     }
 }
 
@@ -321,7 +321,7 @@ impl Visitor for Feed<'_> {
         self.note(entered);
     }
 
-    fn leave(&mut self, (): (), _: TreeConsumer, _: How, depth: usize, at: u64) {
+    fn leave(&mut self, (): (), _: TreeConsumer, _: CallEnd, depth: usize, at: u64) {
         self.until(at);
         let is_top = depth + 1 == self.methods;
         let is_method = |frame: &Frame| frame.is_open && frame.call.is_none();
@@ -362,10 +362,10 @@ mod tests {
         for (id, depth, at) in [(1, 0, 100), (2, 1, 110), (3, 2, 120)] {
             feed.enter(method(id), false, None, depth, at);
         }
-        feed.leave((), method(2), How::Aborted, 1, 130);
+        feed.leave((), method(2), CallEnd::Aborted, 1, 130);
         feed.enter(method(4), false, None, 2, 140);
-        feed.leave((), method(4), How::Exit, 2, 150);
-        feed.leave((), method(3), How::Exit, 1, 160);
+        feed.leave((), method(4), CallEnd::Exit, 2, 150);
+        feed.leave((), method(3), CallEnd::Exit, 1, 160);
         feed.enter(method(5), false, None, 1, 170);
         feed.end(180).unwrap();
         assert_eq!(notes.0, " 0>1 10>2 20>3 40>4 45>wait 48< 50< 60< 60< 70>5 71>wait 90< 90< 90<");

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use instrument_trace::{Error, Holder, HolderPath, HolderSearch, Object, SearchEnd, Source};
 
 use super::Process;
-use super::biographies::{Biographies, Ends};
+use super::object_lifetimes::{Ends, ObjectLifetimes};
 use crate::hash::HashMap;
 use crate::text::quantity;
 
@@ -302,7 +302,7 @@ pub fn find(process: &Process<'_>, source: &impl Source) -> Result<Found, Error>
 
 fn of_copy(
     process: &Process<'_>,
-    biographies: &Biographies,
+    biographies: &ObjectLifetimes,
     source: &impl Source,
     copy: u32,
     ends: &Ends,

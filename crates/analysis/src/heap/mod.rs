@@ -13,25 +13,25 @@
 //! bytes. Only collections find objects to be gone: an object that is there to the end may be garbage that no collection looked
 //! at. So *live* is an upper bound, and what was made after the last collection is told apart.
 
-pub mod biographies;
 pub mod coverage;
 pub mod histogram;
 mod leak_groups;
 pub mod leaks;
+pub mod object_lifetimes;
 pub mod query;
 pub mod table;
 
 use instrument_trace::Profile;
 
 use crate::load::MethodNames;
-use biographies::Biographies;
 use instrument_names::signature::java_class;
+use object_lifetimes::ObjectLifetimes;
 
 /// A profile, with what only the caller knows.
 pub struct Process<'a> {
     pub profile: &'a Profile,
     /// Its biographies, if there are any.
-    pub biographies: Option<&'a Biographies>,
+    pub biographies: Option<&'a ObjectLifetimes>,
     pub methods: MethodNames<'a>,
     /// Names of classes by copy of the runtime and number, as `Class.getName()` gives them.
     pub classes: &'a dyn Fn(u32, u32) -> String,

@@ -3,7 +3,7 @@
 use instrument_trace::{Thread, ThreadKind};
 
 use super::Process;
-use super::biographies::Figures;
+use super::object_lifetimes::Figures;
 use crate::hash::HashMap;
 
 /// What a row of a table is.

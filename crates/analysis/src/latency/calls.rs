@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use instrument_trace::TreeConsumer;
 
 use super::{Call, Durations};
-use crate::replay::{How, Visitor};
+use crate::replay::{CallEnd, Visitor};
 
 /// Takes the calls of a thread, each with all that it called. A call within a call of a method of the same name is part of it.
 pub(super) struct Collector<'a, F> {
@@ -79,17 +79,17 @@ impl<F: Fn(u64) -> u64> Visitor for Collector<'_, F> {
         Begun { method, is_outermost, at, paused: self.paused }
     }
 
-    fn leave(&mut self, call: Begun, _: TreeConsumer, how: How, _: usize, at: u64) {
+    fn leave(&mut self, call: Begun, _: TreeConsumer, how: CallEnd, _: usize, at: u64) {
         let Some(method) = call.method.and_then(|method| self.methods.get_mut(method)) else { return };
         method.open -= 1;
         if !call.is_outermost || at <= self.after {
             return;
         }
         let has_failed = match how {
-            How::Exit => false,
-            How::Unwind => true,
+            CallEnd::Exit => false,
+            CallEnd::Unwind => true,
             // When the super() of a constructor failed is not known, nor whether it did where a thread has left its frames behind.
-            How::Aborted | How::Unclosed | How::Surplus => {
+            CallEnd::Aborted | CallEnd::Unclosed | CallEnd::Surplus => {
                 method.durations.unknown += 1;
                 return;
             }
@@ -119,11 +119,11 @@ mod tests {
         // Within a call of the same method, and not its end.
         let inner = of.enter(A, false, Some(&failing), 2, 120);
         of.pause(7, 130);
-        of.leave(inner, A, How::Exit, 2, 140);
-        of.leave(failing, B, How::Unwind, 1, 150);
-        of.leave(outer, A, How::Exit, 0, 160);
+        of.leave(inner, A, CallEnd::Exit, 2, 140);
+        of.leave(failing, B, CallEnd::Unwind, 1, 150);
+        of.leave(outer, A, CallEnd::Exit, 0, 160);
         let lost = of.enter(B, false, None, 0, 170);
-        of.leave(lost, B, How::Unclosed, 0, 180);
+        of.leave(lost, B, CallEnd::Unclosed, 0, 180);
         let link = of.enter(TreeConsumer::Link(9), false, None, 0, 190);
         let open = of.enter(A, false, Some(&link), 1, 200);
         of.enter(A, false, Some(&open), 2, 210);
@@ -141,7 +141,7 @@ mod tests {
     fn a_constructor_that_is_found_to_be_gone_is_no_error() {
         let mut of = Collector::new(0, |clock| clock, &|id| id.to_string(), 0);
         let call = of.enter(A, true, None, 0, 100);
-        of.leave(call, A, How::Aborted, 0, 900);
+        of.leave(call, A, CallEnd::Aborted, 0, 900);
         let (_, durations) = of.finish().next().unwrap();
         assert_eq!((durations.ended(), durations.unknown), (0, 1));
     }
@@ -151,8 +151,8 @@ mod tests {
         let mut of = Collector::new(0, |clock| clock, &|_| "same".to_owned(), 0);
         let outer = of.enter(A, false, None, 0, 100);
         let inner = of.enter(B, false, Some(&outer), 1, 110);
-        of.leave(inner, B, How::Exit, 1, 120);
-        of.leave(outer, A, How::Exit, 0, 130);
+        of.leave(inner, B, CallEnd::Exit, 1, 120);
+        of.leave(outer, A, CallEnd::Exit, 0, 130);
         let found: Vec<_> = of.finish().collect();
         assert_eq!((found.len(), found[0].1.ended(), found[0].1.returned.sum()), (1, 1, 30));
     }
@@ -161,9 +161,9 @@ mod tests {
     fn calls_that_had_ended_when_figures_were_reset_do_not_count() {
         let mut of = Collector::new(0, |clock| clock, &|id| id.to_string(), 150);
         let before = of.enter(A, false, None, 0, 100);
-        of.leave(before, A, How::Exit, 0, 150);
+        of.leave(before, A, CallEnd::Exit, 0, 150);
         let through = of.enter(A, false, None, 0, 140);
-        of.leave(through, A, How::Unwind, 0, 160);
+        of.leave(through, A, CallEnd::Unwind, 0, 160);
         let (_, durations) = of.finish().next().unwrap();
         assert_eq!((durations.returned.count(), durations.failed.sum()), (0, 20));
     }

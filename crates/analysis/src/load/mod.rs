@@ -41,7 +41,7 @@ use crate::calibration::{self, Calls};
 use crate::correction;
 use crate::disturbance;
 use crate::hash::HashMap;
-use crate::heap::biographies::Biographies;
+use crate::heap::object_lifetimes::ObjectLifetimes;
 use crate::in_place;
 use crate::model::{Arcflow, Consumer, Kind, NodeId};
 use crate::waits::Waits;
@@ -63,7 +63,7 @@ pub struct Process<'a> {
     pub name: String,
     pub methods: MethodNames<'a>,
     /// The biographies of its objects, if there are any.
-    pub biographies: Option<&'a Biographies>,
+    pub biographies: Option<&'a ObjectLifetimes>,
     /// What its threads waited for, if that was recorded.
     pub waits: Option<&'a Waits>,
     /// Which ids, by copy, are of calls that may block their thread, if such calls were recorded.

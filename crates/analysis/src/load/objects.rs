@@ -7,7 +7,7 @@ use instrument_trace::{Profile, ThreadKind, TreeConsumer};
 
 use super::MethodNames;
 use crate::hash::HashMap;
-use crate::heap::biographies::Biographies;
+use crate::heap::object_lifetimes::ObjectLifetimes;
 use crate::model::{Arcflow, Kind, NodeId};
 
 /// Indices of the resources.
@@ -28,7 +28,12 @@ pub(crate) struct Placing<'a> {
     pub(crate) process: Option<NodeId>,
 }
 
-pub(crate) fn add(model: &mut Arcflow, columns: &Columns, placing: &Placing<'_>, biographies: &Biographies) {
+pub(crate) fn add(
+    model: &mut Arcflow,
+    columns: &Columns,
+    placing: &Placing<'_>,
+    biographies: &ObjectLifetimes,
+) {
     let profile = placing.profile;
     let mut threads: HashMap<(u32, u32), Option<NodeId>> = HashMap::default();
     for (thread, &place) in profile.threads.iter().zip(&placing.threads) {

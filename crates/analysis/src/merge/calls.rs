@@ -26,7 +26,7 @@ pub enum Peer {
 
 /// How a call was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum How {
+pub enum MatchedBy {
     /// Both returns have the same UID.
     Return,
     /// Its connection is known by other calls, and it has the same place on it.
@@ -119,25 +119,25 @@ impl Reason {
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum MatchState {
     /// Not decided yet.
     Open,
     /// It has its other side.
-    Matched(How),
+    Matched(MatchedBy),
     /// It has none.
     Unmatched(Reason),
 }
 
-impl Fate {
+impl MatchState {
     /// How a call was matched, or why it was not.
     pub fn word(self) -> &'static str {
         match self {
-            Fate::Matched(How::Return) => "by return",
-            Fate::Matched(How::Place) => "by place",
-            Fate::Matched(How::Ports) => "by ports",
-            Fate::Matched(How::Header) => "by header",
-            Fate::Unmatched(reason) => reason.word(),
-            Fate::Open => "not yet",
+            MatchState::Matched(MatchedBy::Return) => "by return",
+            MatchState::Matched(MatchedBy::Place) => "by place",
+            MatchState::Matched(MatchedBy::Ports) => "by ports",
+            MatchState::Matched(MatchedBy::Header) => "by header",
+            MatchState::Unmatched(reason) => reason.word(),
+            MatchState::Open => "not yet",
         }
     }
 }
@@ -153,7 +153,7 @@ pub struct Rows {
     pub(crate) ordinal: Vec<u32>,
     /// Row of the other side, or [`NONE`].
     pub(crate) partner: Vec<u32>,
-    pub(crate) fate: Vec<Fate>,
+    pub(crate) match_state: Vec<MatchState>,
     /// Who is at the other end of a call that was not matched: a party; from [`MOST_PARTIES`] on, an address; or [`NONE`].
     peer: Vec<u32>,
 }
@@ -163,18 +163,18 @@ impl Rows {
         self.connection.push(connection);
         self.ordinal.push(ordinal);
         self.partner.push(NONE);
-        self.fate.push(Fate::Open);
+        self.match_state.push(MatchState::Open);
         self.peer.push(NONE);
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.fate.len()
+        self.match_state.len()
     }
 
     /// There are none.
     pub fn is_empty(&self) -> bool {
-        self.fate.is_empty()
+        self.match_state.is_empty()
     }
 
     /// The rows of a party.
@@ -188,8 +188,8 @@ impl Rows {
     }
 
     /// What became of a row.
-    pub fn fate(&self, row: u32) -> Fate {
-        self.fate[row as usize]
+    pub fn match_state(&self, row: u32) -> MatchState {
+        self.match_state[row as usize]
     }
 
     /// Who is at the other end of a call that was not matched.

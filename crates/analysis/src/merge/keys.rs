@@ -12,7 +12,7 @@
 use instrument_trace::{RemoteCall, RemoteCallKind, TraceParent};
 use rayon::prelude::*;
 
-use super::calls::{Fate, How, Matching, Reason};
+use super::calls::{MatchState, MatchedBy, Matching, Reason};
 
 /// The key of a record: sorted by key, method and path, and side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ impl Keys {
             for request in same.chunk_by(|a, b| a.request == b.request) {
                 match request {
                     [made, served] if made.may_be(served) => {
-                        matching.join(made.row, served.row, How::Header);
+                        matching.join(made.row, served.row, MatchedBy::Header);
                     }
                     others => left.extend_from_slice(others),
                 }
@@ -70,7 +70,7 @@ impl Keys {
             };
             for one in left {
                 let rows = if one.is_served { &mut matching.served } else { &mut matching.made };
-                rows.fate[one.row as usize] = Fate::Unmatched(reason);
+                rows.match_state[one.row as usize] = MatchState::Unmatched(reason);
             }
         }
     }

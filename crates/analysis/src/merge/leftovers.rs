@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use instrument_trace::{Error, Http, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
-use super::calls::{Checks, Fate, Hasher, How, Matching, NONE, Peer, Reason, is_well_known};
+use super::calls::{Checks, Hasher, MatchState, MatchedBy, Matching, NONE, Peer, Reason, is_well_known};
 use super::connections::Connections;
 use crate::hash::HashMap;
 
@@ -126,7 +126,7 @@ impl Lefts {
             };
             party.visit(matching.rows(number), |row, call| match call.kind {
                 RemoteCallKind::Made => {
-                    if matching.made.fate[row as usize] == Fate::Open {
+                    if matching.made.match_state[row as usize] == MatchState::Open {
                         let host = names(call).and_then(|names| names.get(&call.host));
                         let asked = host.map(|host| lefts.addresses.of(format!("{host}:{}", call.port)));
                         let asked = asked.unwrap_or(Peer::Unknown);
@@ -135,7 +135,7 @@ impl Lefts {
                     }
                 }
                 RemoteCallKind::Served => {
-                    if matching.served.fate[row as usize] == Fate::Open {
+                    if matching.served.match_state[row as usize] == MatchState::Open {
                         let client = names(call).and_then(|names| names.get(&call.host));
                         let client = client.filter(|_| call.http.is_some());
                         let asked = client.map_or(Peer::Unknown, |host| lefts.addresses.of(host.clone()));
@@ -173,7 +173,7 @@ impl Lefts {
             let at = made.row as usize;
             let Some(other) = connections.other(matching.made.connection[at]) else { continue };
             let Some(served) = served.get(&(other, matching.made.ordinal[at])) else { continue };
-            meet(matching, made, served, How::Place);
+            join_or_contradict(matching, made, served, MatchedBy::Place);
         }
     }
 
@@ -197,11 +197,11 @@ impl Lefts {
                 (None, asked) => asked,
             };
             matching.made.set_peer(left.row, at_the_other_end);
-            if matching.made.fate[at] != Fate::Open {
+            if matching.made.match_state[at] != MatchState::Open {
                 continue;
             }
             if let Some(http) = left.http {
-                matching.made.fate[at] = Fate::Unmatched(left.reason_of(http, true));
+                matching.made.match_state[at] = MatchState::Unmatched(left.reason_of(http, true));
                 continue;
             }
             let reason = match peer {
@@ -220,7 +220,7 @@ impl Lefts {
                 Some(_) if left.returned => Reason::NotRecorded,
                 Some(_) => Reason::NotDispatched,
             };
-            matching.made.fate[at] = Fate::Unmatched(reason);
+            matching.made.match_state[at] = MatchState::Unmatched(reason);
         }
         for left in &self.served {
             let at = left.row as usize;
@@ -232,11 +232,11 @@ impl Lefts {
                 None => self.addresses.of_connection(connections, connection, false),
             };
             matching.served.set_peer(left.row, at_the_other_end);
-            if matching.served.fate[at] != Fate::Open {
+            if matching.served.match_state[at] != MatchState::Open {
                 continue;
             }
             if let Some(http) = left.http {
-                matching.served.fate[at] = Fate::Unmatched(left.reason_of(http, false));
+                matching.served.match_state[at] = MatchState::Unmatched(left.reason_of(http, false));
                 continue;
             }
             let reason = match peer {
@@ -247,7 +247,7 @@ impl Lefts {
                 Some(peer) if parties[peer].was_paused() => Reason::Paused,
                 Some(_) => Reason::NotRecorded,
             };
-            matching.served.fate[at] = Fate::Unmatched(reason);
+            matching.served.match_state[at] = MatchState::Unmatched(reason);
         }
     }
 }
@@ -284,15 +284,15 @@ impl Left {
 }
 
 /// Two calls have the same place on the same connection: they are one, or contradict each other.
-fn meet(matching: &mut Matching, made: &Left, served: &Left, how: How) {
-    let is_free = matching.served.fate[served.row as usize] == Fate::Open;
+fn join_or_contradict(matching: &mut Matching, made: &Left, served: &Left, how: MatchedBy) {
+    let is_free = matching.served.match_state[served.row as usize] == MatchState::Open;
     if !is_free {
-        matching.made.fate[made.row as usize] = Fate::Unmatched(Reason::Contradiction);
+        matching.made.match_state[made.row as usize] = MatchState::Unmatched(Reason::Contradiction);
     } else if made.agrees(served) {
         matching.join(made.row, served.row, how);
     } else {
-        matching.made.fate[made.row as usize] = Fate::Unmatched(Reason::Contradiction);
-        matching.served.fate[served.row as usize] = Fate::Unmatched(Reason::Contradiction);
+        matching.made.match_state[made.row as usize] = MatchState::Unmatched(Reason::Contradiction);
+        matching.served.match_state[served.row as usize] = MatchState::Unmatched(Reason::Contradiction);
     }
 }
 
@@ -308,7 +308,7 @@ fn meet(matching: &mut Matching, made: &Left, served: &Left, how: How) {
 fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections) -> HashMap<u32, ()> {
     let collect = |rows: &super::Rows, left: &[Left]| {
         let mut by: ByPlace = HashMap::default();
-        for left in left.iter().filter(|left| rows.fate[left.row as usize] == Fate::Open) {
+        for left in left.iter().filter(|left| rows.match_state[left.row as usize] == MatchState::Open) {
             let connection = rows.connection[left.row as usize];
             let is_free = connections.ends.get(connection as usize).is_some_and(|end| end.other == NONE);
             if is_free {
@@ -377,7 +377,7 @@ fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections
         connections.pair(client, server);
         for (place, call) in &made[&client] {
             if let Some(other) = served[&server].get(place) {
-                meet(matching, call, other, How::Ports);
+                join_or_contradict(matching, call, other, MatchedBy::Ports);
             }
         }
     }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::Party;
 use super::calls::{
-    Fate, Hasher, How, Key, MOST_PARTIES, Matching, NONE, Numbering, Reason, Rows, is_internal,
+    Hasher, Key, MOST_PARTIES, MatchState, MatchedBy, Matching, NONE, Numbering, Reason, Rows, is_internal,
 };
 use super::connections::Connections;
 use super::keys::Keys;
@@ -76,7 +76,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     keys.par_sort_unstable_by_key(|key| (key.uid(), key.row));
     for twice in keys.chunk_by(|a, b| a.uid() == b.uid()).filter(|same| same.len() > 1) {
         for key in twice {
-            matching.made.fate[key.row as usize] = Fate::Unmatched(Reason::Contradiction);
+            matching.made.match_state[key.row as usize] = MatchState::Unmatched(Reason::Contradiction);
         }
     }
     matching.by_return(parties, &keys, &hasher)?;
@@ -120,13 +120,13 @@ impl Matching {
                 let agrees = checks.object == key.checks.object
                     && (call.no_such_object || checks.method == key.checks.method);
                 let partner = self.made.partner[key.row as usize];
-                let is_settled = self.made.fate[key.row as usize] != Fate::Open;
+                let is_settled = self.made.match_state[key.row as usize] != MatchState::Open;
                 if partner != NONE || is_settled || !agrees {
                     self.part(key.row);
-                    self.made.fate[key.row as usize] = Fate::Unmatched(Reason::Contradiction);
-                    self.served.fate[served as usize] = Fate::Unmatched(Reason::Contradiction);
+                    self.made.match_state[key.row as usize] = MatchState::Unmatched(Reason::Contradiction);
+                    self.served.match_state[served as usize] = MatchState::Unmatched(Reason::Contradiction);
                 } else {
-                    self.join(key.row, served, How::Return);
+                    self.join(key.row, served, MatchedBy::Return);
                 }
             })?;
         }
@@ -138,10 +138,10 @@ impl Matching {
         Numbering::new(&self.made, &self.served, party)
     }
 
-    pub(crate) fn join(&mut self, made: u32, served: u32, how: How) {
+    pub(crate) fn join(&mut self, made: u32, served: u32, how: MatchedBy) {
         let (m, s) = (made as usize, served as usize);
-        (self.made.partner[m], self.made.fate[m]) = (served, Fate::Matched(how));
-        (self.served.partner[s], self.served.fate[s]) = (made, Fate::Matched(how));
+        (self.made.partner[m], self.made.match_state[m]) = (served, MatchState::Matched(how));
+        (self.served.partner[s], self.served.match_state[s]) = (made, MatchState::Matched(how));
     }
 
     /// Takes a pair apart that should not have been one.
@@ -149,7 +149,7 @@ impl Matching {
         let partner = std::mem::replace(&mut self.made.partner[made as usize], NONE);
         if partner != NONE {
             self.served.partner[partner as usize] = NONE;
-            self.served.fate[partner as usize] = Fate::Unmatched(Reason::Contradiction);
+            self.served.match_state[partner as usize] = MatchState::Unmatched(Reason::Contradiction);
         }
     }
 

@@ -40,7 +40,7 @@ use crate::model::{Arcflow, Kind, NodeId};
 use calls::Numbering;
 use paths::Paths;
 
-pub use calls::{Fate, How, Matching, Peer, Reason, Rows};
+pub use calls::{MatchState, MatchedBy, Matching, Peer, Reason, Rows};
 pub use matching::match_calls;
 pub use nesting::{Nesting, Root};
 pub use numbers::Numbers;

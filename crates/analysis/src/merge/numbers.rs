@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::calls::Matching;
-use super::calls::{Fate, How, Peer, Reason, Rows};
+use super::calls::{MatchState, MatchedBy, Peer, Reason, Rows};
 
 /// Calls between two parties, by how they were matched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,23 +65,23 @@ impl Numbers {
         for party in 0..parties {
             for (rows, is_made) in [(&matching.made, true), (&matching.served, false)] {
                 for row in rows.of(party) {
-                    match rows.fate(row) {
-                        Fate::Matched(how) if is_made => {
+                    match rows.match_state(row) {
+                        MatchState::Matched(how) if is_made => {
                             let server = matching.served.party(rows.partner[row as usize]);
                             let sum = numbers.matched.entry((party, server)).or_default();
                             match how {
-                                How::Return => sum.by_return += 1,
-                                How::Place => sum.by_place += 1,
-                                How::Ports => sum.by_ports += 1,
-                                How::Header => sum.by_header += 1,
+                                MatchedBy::Return => sum.by_return += 1,
+                                MatchedBy::Place => sum.by_place += 1,
+                                MatchedBy::Ports => sum.by_ports += 1,
+                                MatchedBy::Header => sum.by_header += 1,
                             }
                         }
-                        Fate::Matched(_) => {}
-                        Fate::Unmatched(reason) => {
+                        MatchState::Matched(_) => {}
+                        MatchState::Unmatched(reason) => {
                             let peer = rows.peer(row);
                             *numbers.unmatched.entry((party, is_made, reason, peer)).or_default() += 1;
                         }
-                        Fate::Open => unreachable!("every call got its fate"),
+                        MatchState::Open => unreachable!("every call got its match_state"),
                     }
                 }
             }

@@ -257,7 +257,7 @@ impl Calls<'_> {
                     classes: Some(&classes as ClassNames<'_>),
                     remote: Some(remote),
                 };
-                let written = trace.tell(remote.on_clock(process, origin), wanted, timeline);
+                let written = trace.add_events(remote.on_clock(process, origin), wanted, timeline);
                 written.map_err(|error| Error::ExportOf(file.path.clone(), error))?;
             }
             timeline.finish().map_err(export::error::Error::from).map_err(Error::Export)

@@ -7,7 +7,7 @@
 //! 3. a frame that served several paths is split, its calls by how many each path made, all else by the time that it took for each, and marked:
 //!    that is an estimate;
 //! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted, or if these are requests by HTTP:
-//!    they come from outside; of a process that makes no other calls of its own but for such, nothing else is told;
+//!    they come from outside; of a process that makes no other calls of its own but for such, nothing else is emitted;
 //! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
 //!    explain, the remote method has: network and marshalling.
 
@@ -51,9 +51,9 @@ pub struct Merged {
     pub remarks: Vec<String>,
 }
 
-/// Whether a path is in the tree.
+/// Whether a path is in the tree already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Emitted {
     No,
     Alone,
     /// With what was done for it.
@@ -83,10 +83,10 @@ pub(crate) struct Emitter<'a> {
     most: usize,
     /// Paths by where they come from; the root: from a call that was served under no frame.
     by_site: HashMap<(u32, NodeId), Vec<u32>>,
-    /// Those of tasks: they are told once, where their task is met first.
+    /// Paths of tasks: emitted once, where their task comes first.
     by_task: HashMap<NodeId, Vec<u32>>,
     /// By path.
-    told: Vec<Told>,
+    emitted: Vec<Emitted>,
     /// Part of its frame that each path has.
     parts: Vec<Part>,
     /// Part of each frame that is of no path.
@@ -102,7 +102,7 @@ pub(crate) struct Emitter<'a> {
     remote: Vec<(NodeId, NodeId, f64)>,
     /// Processes that have a part of what was done for several.
     estimated: BTreeSet<NodeId>,
-    /// The party of which nothing is told but what it did for requests.
+    /// The party of which nothing is emitted but what it did for requests.
     requests_of: Option<usize>,
     columns: [usize; 3],
     walls: Vec<usize>,
@@ -144,7 +144,7 @@ pub(crate) fn emit(
         most,
         by_site,
         by_task,
-        told: vec![Told::No; paths.all.len()],
+        emitted: vec![Emitted::No; paths.all.len()],
         parts,
         left,
         tree,
@@ -167,7 +167,7 @@ pub(crate) fn emit(
     emitter.finish()
 }
 
-/// Where the calls of a path are told: below those of which path, and at which node; none: they are not.
+/// Where the calls of a path are emitted: below those of which path, and at which node; none: nowhere.
 fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
     let Way { within, site, .. } = path.way;
     if site == Arcflow::ROOT {
@@ -176,9 +176,9 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
     let Some(outer) = paths.all.get(within as usize) else { return Some((NONE, site)) };
     let is_left_out = outer.way.site == Arcflow::ROOT && !view.is_server;
     Some(match outer.way.frame {
-        // What is done for nobody that is told, or by a runtime, is told where it is, if that is.
+        // What is done for nobody that is emitted, or by a runtime, is emitted where it is, if that is.
         _ if is_left_out || view.folds(&outer.way) => (NONE, site),
-        // Its process is told with all that it did, whoever it was for.
+        // Its process is emitted with all that it did, whoever it was for.
         NONE if view.root.is_none_or(|root| root == path.client) => (NONE, site),
         NONE => (within, Arcflow::ROOT),
         _ => (within, site),
@@ -348,11 +348,11 @@ impl Emitter<'_> {
         let [calls, remote, network] = self.columns;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
         let is_full = is_grafted && self.tree.nodes().len() > self.most;
-        let told = if is_grafted && !is_full { Told::WithAllBelow } else { Told::Alone };
-        self.told[index as usize] = told;
-        // What the calls within took is told where they are.
-        let is_nested_told = told == Told::WithAllBelow || is_folded && self.view.root.is_none();
-        let nested = if is_nested_told { path.nested_ns.min(path.client_ns) } else { 0 };
+        let emitted = if is_grafted && !is_full { Emitted::WithAllBelow } else { Emitted::Alone };
+        self.emitted[index as usize] = emitted;
+        // The time of the calls within stands where they are.
+        let is_nested_emitted = emitted == Emitted::WithAllBelow || is_folded && self.view.root.is_none();
+        let nested = if is_nested_emitted { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
         base[remote] += (path.client_ns - nested) as f64;
@@ -410,22 +410,22 @@ impl Emitter<'_> {
         }
     }
 
-    /// Calls that should have been told, and were not.
+    /// Calls that should have been emitted, and were not.
     fn lost(&self) -> u64 {
         let all = self.view.root.is_none();
-        let mut lost: Vec<bool> = Vec::with_capacity(self.told.len());
+        let mut lost: Vec<bool> = Vec::with_capacity(self.emitted.len());
         // What a path is within has a lower number.
-        for (path, &told) in self.paths.all.iter().zip(&self.told) {
+        for (path, &emitted) in self.paths.all.iter().zip(&self.emitted) {
             let is_due = match path.way {
                 Way { site: Arcflow::ROOT, .. } => false,
                 // A server has all of its own, whoever it made them for, and no other.
                 _ if self.view.is_server => self.view.root.is_none_or(|root| root == path.client),
                 Way { within: NONE, .. } => all,
                 Way { within, .. } => {
-                    self.told[within as usize] == Told::WithAllBelow || lost[within as usize]
+                    self.emitted[within as usize] == Emitted::WithAllBelow || lost[within as usize]
                 }
             };
-            lost.push(is_due && told == Told::No);
+            lost.push(is_due && emitted == Emitted::No);
         }
         self.paths.all.iter().zip(lost).filter(|(_, lost)| *lost).map(|(path, _)| path.calls).sum()
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source, ThreadKind};
 
 use super::Party;
-use super::calls::{Fate, Matching, Peer, full_name, is_internal, outcome};
+use super::calls::{MatchState, Matching, Peer, full_name, is_internal, outcome};
 use super::nesting::{Nesting, Root};
 use super::offsets::Offsets;
 use crate::hash::HashMap;
@@ -53,7 +53,7 @@ pub struct Span {
     /// As the server did, if that is known.
     pub served: Option<End>,
     /// Whether both sides are known, and how.
-    pub fate: Fate,
+    pub match_state: MatchState,
     pub outcome: &'static str,
 }
 
@@ -249,8 +249,8 @@ impl<S: Source> Query<'_, S> {
                 (Peer::Party(party), partner.unwrap_or_else(|| rows.peer(row)), end, served)
             }
         };
-        let fate = rows.fate(row);
-        Some(Span { parent: None, depth: 0, client, server, method, made, served, fate, outcome })
+        let match_state = rows.match_state(row);
+        Some(Span { parent: None, depth: 0, client, server, method, made, served, match_state, outcome })
     }
 }
 

@@ -11,7 +11,7 @@ use instrument_trace::{Event, TreeConsumer};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum CallEnd {
     /// It returned.
     Exit,
     /// By an exception.
@@ -40,9 +40,9 @@ pub trait Visitor {
         at: u64,
     ) -> Self::Call;
 
-    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`How::Surplus`]: frames above that stay, one
+    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`CallEnd::Surplus`]: frames above that stay, one
     /// lower.
-    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64);
+    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: CallEnd, depth: usize, at: u64);
 
     /// A call goes on under another caller, since that of before has ended. `depth`: frames beneath it.
     fn moved(
@@ -178,8 +178,8 @@ impl<'v, V: Visitor> Calls<'v, V> {
             self.clock = self.clock.saturating_add(ns);
             match event {
                 Event::Entry(id) => self.enter(id)?,
-                Event::Exit(id) => self.end(id, How::Exit),
-                Event::Unwind(id) => self.end(id, How::Unwind),
+                Event::Exit(id) => self.end(id, CallEnd::Exit),
+                Event::Unwind(id) => self.end(id, CallEnd::Unwind),
                 Event::Caught(id) => self.caught(id),
                 Event::ConstructorEntry(id) => {
                     self.enter(id | PENDING)?;
@@ -191,7 +191,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
                     self.visitor.made(class, bytes, by, self.clock);
                 }
                 Event::LinkEntered(link) => self.enter(link | LINK)?,
-                Event::LinkLeft(link) => self.end(link | LINK, How::Exit),
+                Event::LinkLeft(link) => self.end(link | LINK, CallEnd::Exit),
                 Event::LinkMade(link) => {
                     let by = self.frames.last().map(|frame| &frame.call);
                     self.visitor.link_made(link, by, self.clock);
@@ -235,7 +235,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
     }
 
     #[inline(always)]
-    fn end(&mut self, key: u32, how: How) {
+    fn end(&mut self, key: u32, how: CallEnd) {
         let is_top = self.frames.last().is_some_and(|top| top.key == key);
         if is_top || self.find(key, |found| found == key) {
             self.pop(how);
@@ -243,7 +243,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
     }
 
     #[inline(always)]
-    fn pop(&mut self, how: How) {
+    fn pop(&mut self, how: CallEnd) {
         if let Some(CallFrame { key, call }) = self.frames.pop() {
             self.visitor.leave(call, consumer(key), how, self.frames.len(), self.clock);
             if let Some(open) = &mut self.open {
@@ -306,9 +306,9 @@ impl<'v, V: Visitor> Calls<'v, V> {
         while self.frames.len() > frames {
             if self.frames.last().is_some_and(|top| top.key & PENDING != 0) {
                 self.pending -= 1;
-                self.pop(How::Aborted);
+                self.pop(CallEnd::Aborted);
             } else {
-                self.pop(How::Unclosed);
+                self.pop(CallEnd::Unclosed);
             }
         }
     }
@@ -336,7 +336,7 @@ impl<'v, V: Visitor> Calls<'v, V> {
             }
             left -= 1;
             moved = true;
-            self.visitor.leave(frame.call, consumer(frame.key), How::Surplus, kept.len(), self.clock);
+            self.visitor.leave(frame.call, consumer(frame.key), CallEnd::Surplus, kept.len(), self.clock);
             if let Some(open) = &mut self.open {
                 *open.entry(frame.key).or_default() -= 1;
             }
@@ -357,7 +357,7 @@ mod tests {
 
         fn enter(&mut self, _: TreeConsumer, _: bool, _: Option<&()>, _: usize, _: u64) {}
 
-        fn leave(&mut self, (): (), _: TreeConsumer, _: How, _: usize, _: u64) {}
+        fn leave(&mut self, (): (), _: TreeConsumer, _: CallEnd, _: usize, _: u64) {}
     }
 
     /// Open frames by key: as they were counted, and as they are.

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use instrument_trace::{Damage, Error, Frame, Profile, Source, Thread, Tree, TreeConsumer};
 use rayon::prelude::*;
 
-pub use calls::{How, Key, Visitor};
+pub use calls::{CallEnd, Key, Visitor};
 pub(crate) use contexts::{Contexts, Finder, Place, code, consumer};
 pub use pieces::{Open, Replayed, Start, replay, replay_part};
 pub(crate) use tree_builder::{Call, TreeBuilder};

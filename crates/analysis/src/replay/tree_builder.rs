@@ -2,7 +2,7 @@
 
 use instrument_trace::{Closes, NO_MIN, Thread, Tree, TreeAllocation, TreeConsumer, TreeNode};
 
-use super::calls::{How, Visitor};
+use super::calls::{CallEnd, Visitor};
 use super::contexts::{ABOVE_ALL, Children, Contexts, DEEPER, Place, code, consumer, pair};
 use crate::hash::HashMap;
 
@@ -228,16 +228,16 @@ impl Visitor for TreeBuilder {
     }
 
     #[inline(always)]
-    fn leave(&mut self, call: Call, _consumer: TreeConsumer, how: How, _depth: usize, at: u64) {
+    fn leave(&mut self, call: Call, _consumer: TreeConsumer, how: CallEnd, _depth: usize, at: u64) {
         let hot = &mut self.hot[call.node as usize];
-        if !call.deep && how != How::Surplus {
+        if !call.deep && how != CallEnd::Surplus {
             let ns = at.saturating_sub(self.pause).saturating_sub(call.start);
             hot.ns = hot.ns.saturating_add(ns);
             hot.min = hot.min.min(ns);
             hot.max = hot.max.max(ns);
             hot.squares = hot.squares.saturating_add(u128::from(ns) * u128::from(ns));
         }
-        if how == How::Exit {
+        if how == CallEnd::Exit {
             hot.exits += 1;
         } else {
             self.leave_otherwise(call.node, how);
@@ -294,13 +294,13 @@ impl Visitor for TreeBuilder {
 
 impl TreeBuilder {
     #[cold]
-    fn leave_otherwise(&mut self, node: u32, how: How) {
+    fn leave_otherwise(&mut self, node: u32, how: CallEnd) {
         let (closes, _) = self.rare.entry(node).or_default();
         match how {
-            How::Exit => {}
-            How::Unwind => closes.unwinds += 1,
-            How::Aborted | How::Surplus => closes.aborted += 1,
-            How::Unclosed => closes.unclosed += 1,
+            CallEnd::Exit => {}
+            CallEnd::Unwind => closes.unwinds += 1,
+            CallEnd::Aborted | CallEnd::Surplus => closes.aborted += 1,
+            CallEnd::Unclosed => closes.unclosed += 1,
         }
     }
 }

@@ -105,7 +105,7 @@ pub fn write_calls(out: &mut dyn Write, calls: &RemoteCalls, options: &Options<'
                         let columns = |end: &End| format!("{},{},{}", field(&end.thread), end.begin, ns(end));
                         end.as_ref().map_or_else(|| ",,".to_owned(), columns)
                     });
-                    let (depth, outcome, matched) = (span.depth, span.outcome, span.fate.word());
+                    let (depth, outcome, matched) = (span.depth, span.outcome, span.match_state.word());
                     writeln!(
                         out,
                         "{number},{depth},{client},{server},{method},{outcome},{matched},{made},{served}"
@@ -194,7 +194,7 @@ pub fn waterfalls(calls: &RemoteCalls) -> Value {
             "served": span.served.as_ref().map(end),
             "between_ns": span.between(),
             "outcome": span.outcome,
-            "matched": span.fate.word(),
+            "matched": span.match_state.word(),
         });
         calls.parties(&mut row, span.client, span.server);
         row

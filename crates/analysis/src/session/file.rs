@@ -10,7 +10,7 @@ use super::libraries::is_of_library;
 use super::message::Message;
 use super::names::{KnownIdMaps, Names};
 use super::selection;
-use crate::heap::biographies::Biographies;
+use crate::heap::object_lifetimes::ObjectLifetimes;
 use crate::model::Window;
 use crate::text::{grouped, plural, quantity};
 use crate::trace_index::{self, Indexes, Reading};
@@ -39,7 +39,7 @@ pub struct ProfileFile {
     pub is_live: bool,
     file: File,
     /// Read when they are first needed; none: there are none.
-    lifetimes: OnceCell<Option<Biographies>>,
+    lifetimes: OnceCell<Option<ObjectLifetimes>>,
     /// Set by [`ProfileFile::gather_waits`].
     pub(super) waits: Option<Waits>,
     /// Of its traces, if they were read so.
@@ -161,16 +161,17 @@ impl ProfileFile {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn lifetimes(&self) -> Result<Option<&Biographies>, Error> {
+    pub fn lifetimes(&self) -> Result<Option<&ObjectLifetimes>, Error> {
         if self.lifetimes.get().is_none() {
-            let read = Biographies::read(&self.profile, &self.file).map_err(Error::profile(&self.path))?;
+            let read =
+                ObjectLifetimes::read(&self.profile, &self.file).map_err(Error::profile(&self.path))?;
             let _ = self.lifetimes.set(read);
         }
         Ok(self.lifetimes.get().and_then(Option::as_ref))
     }
 
     /// What is loaded into a model; its lifetimes if they were read.
-    pub(super) fn parts(&mut self) -> (&mut Profile, &Names, Option<&Biographies>, Option<&Waits>) {
+    pub(super) fn parts(&mut self) -> (&mut Profile, &Names, Option<&ObjectLifetimes>, Option<&Waits>) {
         let lifetimes = self.lifetimes.get().and_then(Option::as_ref);
         (&mut self.profile, &self.names, lifetimes, self.waits.as_ref())
     }
@@ -223,7 +224,7 @@ impl ProfileFile {
         for (kind, count) in &profile.skipped {
             remarks.push(format!("{count} regions of the unknown kind {kind} were skipped"));
         }
-        remarks.extend(self.lifetimes.get().into_iter().flatten().flat_map(Biographies::remarks));
+        remarks.extend(self.lifetimes.get().into_iter().flatten().flat_map(ObjectLifetimes::remarks));
         remarks.extend(profile.damage.iter().map(ToString::to_string));
         remarks
     }

@@ -16,7 +16,7 @@ use instrument_trace::{Error, Source, Thread, TreeConsumer};
 use super::account::{Account, Open, joined};
 use super::index::{Block, Index, Share, Spanning};
 use super::levels::{Levels, Run};
-use crate::replay::{Call, How, Key, Limits, Place, Replayed, TreeBuilder, Visitor, replay};
+use crate::replay::{Call, CallEnd, Key, Limits, Place, Replayed, TreeBuilder, Visitor, replay};
 
 /// Times at which work on behalf of a link began, of a thread.
 const MOST_LINKS: usize = 1 << 16;
@@ -280,7 +280,7 @@ impl Visitor for Reader<'_, '_> {
         call
     }
 
-    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: How, depth: usize, at: u64) {
+    fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: CallEnd, depth: usize, at: u64) {
         self.steps.take(Step::Leave { depth: depth as u32, at });
         self.tree.leave(call, consumer, how, depth, at);
     }

@@ -12,7 +12,9 @@ use rayon::prelude::*;
 
 use super::account::{Account, Open, Part, Sum, Total};
 use super::levels::{DEEPEST, Level, Levels, Run};
-use crate::replay::{self, Contexts, Finder, Found, How, Key, LinkMade, Place, Start, Visitor, replay_part};
+use crate::replay::{
+    self, CallEnd, Contexts, Finder, Found, Key, LinkMade, Place, Start, Visitor, replay_part,
+};
 
 /// Bytes of events that a block has at least.
 const BLOCK: u64 = 1 << 19;
@@ -317,7 +319,7 @@ impl Visitor for Reader<'_> {
         place
     }
 
-    fn leave(&mut self, _: Place, _: TreeConsumer, _: How, depth: usize, at: u64) {
+    fn leave(&mut self, _: Place, _: TreeConsumer, _: CallEnd, depth: usize, at: u64) {
         self.until(at);
         if self.level.is_none() {
             self.account.leave(depth, at);

@@ -1,8 +1,8 @@
 //! Looks for leaks in a profile that is written for it.
 
 use instrument_analysis::heap::Process;
-use instrument_analysis::heap::biographies::Biographies;
 use instrument_analysis::heap::leaks::{Found, find};
+use instrument_analysis::heap::object_lifetimes::ObjectLifetimes;
 use instrument_testing::Writer;
 use instrument_trace::Profile;
 
@@ -19,7 +19,7 @@ pub(crate) fn found(writer: Writer, threads: &dyn Fn(u32, u32) -> bool) -> Found
     let data = writer.finish();
     let profile = Profile::parse(&data).unwrap();
     assert_eq!(profile.damage, []);
-    let biographies = Biographies::read(&profile, &data).unwrap();
+    let biographies = ObjectLifetimes::read(&profile, &data).unwrap();
     let process = Process {
         profile: &profile,
         biographies: biographies.as_ref(),

@@ -123,8 +123,8 @@ impl ClassRewriter {
         if has_others {
             self.reports.push(MethodReport { index, event: MethodEvent::Rewritten(Note::Wrapped) });
             self.method.report(index, &mut self.reports);
-            self.own_placed.append(&mut self.method.told.placed);
-            let faults = std::mem::take(&mut self.method.told.region_faults);
+            self.own_placed.append(&mut self.method.findings.placed);
+            let faults = std::mem::take(&mut self.method.findings.region_faults);
             let fault = |position: usize| faults.get(position).cloned().flatten();
             self.report_regions(regions, |position| fault(position).map_or(Ok(index), Err));
         } else {

@@ -26,7 +26,7 @@
 
 mod order;
 mod phases;
-mod telling;
+mod process_writer;
 mod text;
 mod threads;
 
@@ -38,7 +38,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, Event};
 
 use super::trace::Error;
-use telling::Telling;
+use process_writer::ProcessWriter;
 
 /// A profile to be written.
 pub struct Process<'a, S> {
@@ -67,7 +67,7 @@ pub fn write<S: Source>(processes: &[Process<'_, S>], out: &mut dyn Write) -> Re
     for process in processes {
         for copy in copies(process.profile) {
             number += 1;
-            Telling::new(process, copy, number, &mut writer).tell()?;
+            ProcessWriter::new(process, copy, number, &mut writer).write()?;
         }
     }
     writer.write_event(Event::End(BytesEnd::new("TRACE")))?;

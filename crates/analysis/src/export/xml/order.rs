@@ -3,9 +3,9 @@
 //! Records lie nearly in the order of their beginnings, but nobody promises it, and their ends lie anywhere. So
 //!
 //! 1. every piece of the file is cut into chunks, and each is read once to find the first and the last event of either end;
-//! 2. the [`BATCH`] earliest events that were not told yet are gathered in a heap, from chunks in the order of their first events, until
+//! 2. the [`BATCH`] earliest events that were not returned yet are gathered in a heap, from chunks in the order of their first events, until
 //!    there is none left whose first event is earlier than the last of a full heap;
-//! 3. they are told in order; from 2 again, until there are none.
+//! 3. they are returned in order; from 2 again, until there are none.
 //!
 //! Where records are nearly in order each chunk is read once more for each end. In the worst case all are read for every batch.
 
@@ -22,7 +22,7 @@ const CHUNK: u64 = 1 << 14;
 
 /// An event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told {
+pub(super) struct TimedEvent {
     pub(super) moment: Moment,
     pub(super) event: Event,
 }
@@ -35,7 +35,7 @@ pub(super) enum Event {
     Waited(Waited),
 }
 
-/// What one end of a wait tells.
+/// Details of one end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Waited {
     pub(super) contended: bool,
@@ -74,12 +74,13 @@ pub(super) struct Ordered<'a, S> {
     phases: &'a Phases,
     chunks: Vec<Chunk>,
     batch: usize,
-    told: Option<Moment>,
+    /// The last event that was returned.
+    written: Option<Moment>,
 }
 
 impl<'a, S: Source> Ordered<'a, S> {
     pub(super) fn new(source: &'a S, profile: &Profile, phases: &'a Phases) -> Result<Ordered<'a, S>, Error> {
-        let mut ordered = Ordered { source, phases, chunks: Vec::new(), batch: BATCH, told: None };
+        let mut ordered = Ordered { source, phases, chunks: Vec::new(), batch: BATCH, written: None };
         for piece in profile.objects.iter().filter(|piece| piece.copy == phases.copy) {
             for from in (0..piece.count).step_by(CHUNK as usize) {
                 ordered.chunk(Records::Objects(piece.part(from, CHUNK)))?;
@@ -99,9 +100,9 @@ impl<'a, S: Source> Ordered<'a, S> {
     fn chunk(&mut self, records: Records) -> Result<(), Error> {
         for end in [End::Birth, End::Death] {
             let mut span: Option<(Moment, Moment)> = None;
-            self.read(&records, end, |told| {
-                let (first, last) = span.get_or_insert((told.moment, told.moment));
-                (*first, *last) = ((*first).min(told.moment), (*last).max(told.moment));
+            self.read(&records, end, |event| {
+                let (first, last) = span.get_or_insert((event.moment, event.moment));
+                (*first, *last) = ((*first).min(event.moment), (*last).max(event.moment));
             })?;
             if let Some((first, last)) = span {
                 self.chunks.push(Chunk { records, end, first, last });
@@ -111,16 +112,16 @@ impl<'a, S: Source> Ordered<'a, S> {
     }
 
     /// The next events, in order; empty: there are no more.
-    pub(super) fn next(&mut self) -> Result<Vec<Told>, Error> {
-        let mut heap: BinaryHeap<Told> = BinaryHeap::new();
-        let told = self.told;
-        self.chunks.retain(|chunk| told.is_none_or(|told| chunk.last > told));
+    pub(super) fn next(&mut self) -> Result<Vec<TimedEvent>, Error> {
+        let mut heap: BinaryHeap<TimedEvent> = BinaryHeap::new();
+        let written = self.written;
+        self.chunks.retain(|chunk| written.is_none_or(|written| chunk.last > written));
         for chunk in &self.chunks {
             if heap.len() == self.batch && heap.peek().is_some_and(|last| chunk.first > last.moment) {
                 break;
             }
             self.read(&chunk.records, chunk.end, |event| {
-                if told.is_some_and(|told| event.moment <= told) {
+                if written.is_some_and(|written| event.moment <= written) {
                     return;
                 }
                 if heap.len() < self.batch {
@@ -133,21 +134,21 @@ impl<'a, S: Source> Ordered<'a, S> {
             })?;
         }
         let batch = heap.into_sorted_vec();
-        self.told = batch.last().map(|told| told.moment).or(told);
+        self.written = batch.last().map(|event| event.moment).or(written);
         Ok(batch)
     }
 
-    fn read(&self, records: &Records, end: End, mut visit: impl FnMut(Told)) -> Result<(), Error> {
+    fn read(&self, records: &Records, end: End, mut visit: impl FnMut(TimedEvent)) -> Result<(), Error> {
         match records {
             Records::Objects(piece) => piece.for_each(self.source, |object| match end {
                 End::Birth => {
                     let (class, thread, bytes) = (object.class, object.thread, object.bytes);
                     let moment = self.phases.birth(object);
-                    visit(Told { moment, event: Event::Made { class, thread, bytes } });
+                    visit(TimedEvent { moment, event: Event::Made { class, thread, bytes } });
                 }
                 End::Death => {
                     if let Some(moment) = self.phases.death(object) {
-                        visit(Told { moment, event: Event::Gone { bytes: object.bytes } });
+                        visit(TimedEvent { moment, event: Event::Gone { bytes: object.bytes } });
                     }
                 }
             }),
@@ -171,13 +172,13 @@ impl<'a, S: Source> Ordered<'a, S> {
                     match end {
                         End::Birth => {
                             let moment = self.phases.moment(wait.start, Phases::WAIT, number);
-                            visit(Told { moment, event: Event::Wait(waited) });
+                            visit(TimedEvent { moment, event: Event::Wait(waited) });
                         }
                         End::Death if wait.end != 0 => {
                             let until = wait.end.max(wait.start);
                             let moment = self.phases.moment(until, Phases::WAITED, number);
                             let waited = Waited { timeout: until - wait.start, ..waited };
-                            visit(Told { moment, event: Event::Waited(waited) });
+                            visit(TimedEvent { moment, event: Event::Waited(waited) });
                         }
                         End::Death => {}
                     }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
     use instrument_testing::{Life, Writer};
 
-    /// Lives in any order, in batches much smaller than they are many: told once each, in order.
+    /// Lives in any order, in batches much smaller than they are many: each once, in order.
     #[test]
     fn any_order_is_put_right_in_little_memory() {
         let mut seed = 1u64;
@@ -215,7 +216,7 @@ mod tests {
         let phases = Phases::new(&profile, 1);
         let mut ordered = Ordered::new(&data, &profile, &phases).unwrap();
         ordered.batch = 1000;
-        let mut all: Vec<Told> = Vec::new();
+        let mut all: Vec<TimedEvent> = Vec::new();
         loop {
             let batch = ordered.next().unwrap();
             if batch.is_empty() {
@@ -224,17 +225,17 @@ mod tests {
             assert!(batch.len() <= 1000);
             all.extend(batch);
         }
-        assert!(all.is_sorted() && all.iter().all(|told| told.moment.phase <= 20));
+        assert!(all.is_sorted() && all.iter().all(|event| event.moment.phase <= 20));
         let died = lives.iter().filter(|life| life.gone.is_some()).count();
         assert_eq!(all.len(), lives.len() + died);
         // Every object is made before it is gone, whatever the file says.
         let mut made = vec![false; lives.len() + 1];
-        for told in &all {
-            let number = told.moment.number as usize;
+        for event in &all {
+            let number = event.moment.number as usize;
             assert_eq!(
                 std::mem::replace(&mut made[number], true),
-                matches!(told.event, Event::Gone { .. }),
-                "{told:?}"
+                matches!(event.event, Event::Gone { .. }),
+                "{event:?}"
             );
         }
         assert!(all.windows(2).all(|pair| pair[0].moment.clock <= pair[1].moment.clock));

@@ -3,7 +3,7 @@
 
 use instrument_trace::{Object, Profile};
 
-use crate::heap::biographies::Ends;
+use crate::heap::object_lifetimes::Ends;
 
 /// When an event is told: by collections that have ended, by clock, and of those of the same moment by rank and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Error, Format, Options};
 use crate::heap::Process;
-use crate::heap::biographies::Figures;
 use crate::heap::coverage::{self, Coverage, Share};
 use crate::heap::leaks::Found;
+use crate::heap::object_lifetimes::Figures;
 use crate::heap::table::{By, Filter, Row, Table, table};
 use crate::text::{percent, quantity, shown};
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{Section, label};
-use crate::heap::biographies::Figures;
 use crate::heap::histogram::Histogram;
+use crate::heap::object_lifetimes::Figures;
 use crate::heap::table::{By, Row, Table};
 use crate::report::aligned::Aligned;
 use crate::report::machine::{field, number};

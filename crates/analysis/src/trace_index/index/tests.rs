@@ -131,7 +131,7 @@ fn calls(data: &Vec<u8>, thread: &Thread) -> Vec<(u32, u64, u64)> {
         fn enter(&mut self, _: TreeConsumer, _: bool, _: Option<&u64>, _: usize, at: u64) -> u64 {
             at
         }
-        fn leave(&mut self, start: u64, _: TreeConsumer, _: How, depth: usize, at: u64) {
+        fn leave(&mut self, start: u64, _: TreeConsumer, _: CallEnd, depth: usize, at: u64) {
             self.0.push((depth as u32, start, at));
         }
     }

@@ -372,7 +372,7 @@ final class Agent {
             return false;
         }
         Owners.mode = owners;
-        Scribe.start();
+        NoteWriter.start();
         JavaThreads.on = true;
         // Every thread is to be known.
         Gate.count(1);

@@ -40,7 +40,7 @@ final class Session {
         Recording.number++;
         if (JavaThreads.on) {
             JavaThreads.on = false;
-            Scribe.end();
+            NoteWriter.end();
         }
         if (file != null) {
             Threads.markEnded();

@@ -59,7 +59,7 @@ final class JavaThreads {
                     state.javaThread = number;
                 }
             }
-            Scribe.leave(new Facts(thread, number, 0, 0, state));
+            NoteWriter.leave(new Facts(thread, number, 0, 0, state));
         } catch (Throwable e) {
             Recording.file.drop();
         }
@@ -118,9 +118,9 @@ final class JavaThreads {
         }
         state.javaThread = number;
         if (number > existing) {
-            Scribe.leave(new Facts(Thread.currentThread(), number, clock, 0, state));
+            NoteWriter.leave(new Facts(Thread.currentThread(), number, clock, 0, state));
         } else {
-            Scribe.leave(new Ordinal(state));
+            NoteWriter.leave(new Ordinal(state));
         }
     }
 

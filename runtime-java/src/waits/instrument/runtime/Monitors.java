@@ -17,7 +17,7 @@ final class Monitors {
         int[] none = new int[0];
         Wait wait = new Wait(Wait.WAITING, 0, 0, 0, none, 0, new Chain(0, none), Wait.NOT_PARKED);
         wait.cancel();
-        Scribe.leave(wait);
+        NoteWriter.leave(wait);
         begin(Wait.WAITING, none, 0, 0, 0, now());
         end(Wait.WAITING, false);
         parking(none);
@@ -129,7 +129,7 @@ final class Monitors {
             JavaThreads.met(state, thread, clock);
             Chain chain = mode == state.live ? state.chain() : null;
             Wait wait = new Wait(kind, thread, clock, number, monitor, timeout, chain, owner);
-            if (Scribe.leave(wait)) {
+            if (NoteWriter.leave(wait)) {
                 state.wait = wait;
             }
         } finally {
@@ -159,7 +159,7 @@ final class Monitors {
 
     /** The process ends; so many calls could not be made for want of stack. */
     static void finish(int missed) {
-        Scribe.finish();
+        NoteWriter.finish();
         for (int i = 0; i < missed; i++) {
             Recording.file.drop();
         }

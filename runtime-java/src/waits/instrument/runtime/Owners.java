@@ -2,7 +2,7 @@ package instrument.runtime;
 
 /**
  * Who has the monitors that threads wait for. To ask stops all threads, and whoever asks may have to wait for a processor: so it is
- * the {@link Scribe} that asks, about waits that last, the oldest first, and no more than a share of the time goes into it.
+ * the {@link NoteWriter} that asks, about waits that last, the oldest first, and no more than a share of the time goes into it.
  */
 final class Owners {
     static final int OFF = 0;
@@ -18,14 +18,14 @@ final class Owners {
     /** {@link #OFF}, {@link #ON}, or anything else: whatever it takes. */
     static int mode;
 
-    // Of the scribe.
+    // Of the note writer.
     private static final Wait[] OPEN = new Wait[MOST];
     private static int count;
     private static long next;
 
     private Owners() {}
 
-    /** Another recording begins, and its scribe has not. */
+    /** Another recording begins, and its note writer has not. */
     static void renew() {
         java.util.Arrays.fill(OPEN, null);
         count = 0;

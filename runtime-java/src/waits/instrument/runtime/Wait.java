@@ -1,7 +1,7 @@
 package instrument.runtime;
 
 /**
- * A time in which a thread could not go on. Its beginning is written by {@link Scribe}, its end by the thread itself if there is
+ * A time in which a thread could not go on. Its beginning is written by {@link NoteWriter}, its end by the thread itself if there is
  * a record by then: whichever of the two comes later finds what the other has left.
  */
 final class Wait extends Note {
@@ -18,7 +18,7 @@ final class Wait extends Note {
     private static final int CHUNK = 1 << 16;
     private static final int WORDS = 8;
 
-    // Of the scribe.
+    // Of the note writer.
     private static Region chunk;
     private static int used;
 
@@ -52,7 +52,7 @@ final class Wait extends Note {
         this.owner = owner;
     }
 
-    /** Another recording begins, and its scribe has not. */
+    /** Another recording begins, and its note writer has not. */
     static void renew() {
         chunk = null;
         used = 0;
@@ -115,7 +115,7 @@ final class Wait extends Note {
         monitor = null;
     }
 
-    /** This thread had the monitor meanwhile; 0: nobody knows. Called by the scribe, once. */
+    /** This thread had the monitor meanwhile; 0: nobody knows. Called by the note writer, once. */
     void ownedBy(int owner) {
         monitor = null;
         region.put(at + 4, (long) owner << 32 | context & 0xffffffffL);

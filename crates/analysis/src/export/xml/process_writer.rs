@@ -1,4 +1,4 @@
-//! Tells what happened in a process: rare events, which are all in memory, between those of objects and waits, which are not.
+//! Writes what happened in a process: rare events, which are all in memory, between those of objects and waits, which are not.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use instrument_trace::Source;
 use quick_xml::Writer;
 use quick_xml::events::{BytesStart, Event};
 
-use super::order::{Event as Happened, Ordered, Told, Waited};
+use super::order::{Event as Happened, Ordered, TimedEvent, Waited};
 use super::phases::Moment;
 use super::phases::Phases;
 use super::text::{Calendar, value};
@@ -27,7 +27,7 @@ enum Rare {
 /// Attributes with their values.
 type Attributes<'a> = &'a [(&'a str, &'a str)];
 
-pub(super) struct Telling<'a, 'b, S> {
+pub(super) struct ProcessWriter<'a, 'b, S> {
     process: &'a Process<'a, S>,
     phases: Phases,
     calendar: Calendar,
@@ -43,16 +43,16 @@ pub(super) struct Telling<'a, 'b, S> {
     out: &'a mut Writer<&'b mut dyn Write>,
 }
 
-impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
+impl<'a, 'b, S: Source> ProcessWriter<'a, 'b, S> {
     pub(super) fn new(
         process: &'a Process<'a, S>,
         copy: u32,
         number: usize,
         out: &'a mut Writer<&'b mut dyn Write>,
-    ) -> Telling<'a, 'b, S> {
+    ) -> ProcessWriter<'a, 'b, S> {
         let prefix = if number > 1 { format!("{number}.") } else { String::new() };
         let profile = process.profile;
-        Telling {
+        ProcessWriter {
             process,
             phases: Phases::new(profile, copy),
             calendar: Calendar { start_ms: profile.start_ms, start_clock: profile.start_clock },
@@ -65,7 +65,7 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
         }
     }
 
-    pub(super) fn tell(mut self) -> Result<(), Error> {
+    pub(super) fn write(mut self) -> Result<(), Error> {
         self.begin()?;
         let rare = self.rare();
         let mut rare = rare.into_iter().peekable();
@@ -77,16 +77,16 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
             if batch.is_empty() {
                 break;
             }
-            for told in batch {
-                while let Some((moment, event)) = rare.next_if(|(moment, _)| *moment < told.moment) {
-                    self.rarely(moment, event)?;
+            for event in batch {
+                while let Some((moment, event)) = rare.next_if(|(moment, _)| *moment < event.moment) {
+                    self.write_rare(moment, event)?;
                 }
-                self.often(&told)?;
-                last = told.moment.clock;
+                self.write_recorded(&event)?;
+                last = event.moment.clock;
             }
         }
         for (moment, event) in rare {
-            self.rarely(moment, event)?;
+            self.write_rare(moment, event)?;
             last = last.max(moment.clock);
         }
         let time = self.calendar.time(last.max(self.phases.last));
@@ -149,7 +149,7 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
         rare
     }
 
-    fn rarely(&mut self, moment: Moment, event: Rare) -> io::Result<()> {
+    fn write_rare(&mut self, moment: Moment, event: Rare) -> io::Result<()> {
         let time = self.calendar.time(moment.clock);
         match event {
             Rare::ThreadStart(at) => self.start(at, &time),
@@ -169,15 +169,15 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
         }
     }
 
-    fn often(&mut self, told: &Told) -> io::Result<()> {
-        let time = self.calendar.time(told.moment.clock);
-        match told.event {
+    fn write_recorded(&mut self, event: &TimedEvent) -> io::Result<()> {
+        let time = self.calendar.time(event.moment.clock);
+        match event.event {
             Happened::Made { class, thread, bytes } => {
                 self.used.0 += 1;
                 self.used.1 = self.used.1.saturating_add(bytes);
                 let thread = self.thread(self.threads.recorded(thread), &time)?;
                 let (class, is_array) = self.class(class, &time)?;
-                let object = format!("{}{}", self.prefix, told.moment.number);
+                let object = format!("{}{}", self.prefix, event.moment.number);
                 let attributes = [
                     ("objId", object.as_str()),
                     ("classIdRef", &class),
@@ -191,7 +191,7 @@ impl<'a, 'b, S: Source> Telling<'a, 'b, S> {
             Happened::Gone { bytes } => {
                 self.used.0 = self.used.0.saturating_sub(1);
                 self.used.1 = self.used.1.saturating_sub(bytes);
-                let object = format!("{}{}", self.prefix, told.moment.number);
+                let object = format!("{}{}", self.prefix, event.moment.number);
                 self.element("objFree", &[("objIdRef", &object), ("time", &time)])
             }
             Happened::Wait(waited) => self.wait(&waited, false, &time),

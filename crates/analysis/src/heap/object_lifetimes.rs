@@ -60,7 +60,7 @@ pub struct Ends {
 
 /// The biographies of a profile, added up.
 #[derive(Debug, Clone, Default)]
-pub struct Biographies {
+pub struct ObjectLifetimes {
     /// The groups, in the order of their keys.
     pub groups: Vec<(Key, Figures)>,
     /// By copy: what happened before the first collection, between the first and the second, .., after the last.
@@ -141,18 +141,18 @@ impl Figures {
     }
 }
 
-impl Biographies {
+impl ObjectLifetimes {
     /// Reads those of a profile; `None`: it has none.
     ///
     /// # Errors
     /// When the source fails.
-    pub fn read(profile: &Profile, source: &impl Source) -> Result<Option<Biographies>, Error> {
+    pub fn read(profile: &Profile, source: &impl Source) -> Result<Option<ObjectLifetimes>, Error> {
         if profile.objects.is_empty() {
             return Ok(None);
         }
         let threads = profile.threads.iter().filter(|thread| thread.kind == ThreadKind::Thread);
         let threads = threads.map(|thread| (thread.copy, thread.ordinal)).collect::<HashSet<_>>();
-        let mut all = Biographies::default();
+        let mut all = ObjectLifetimes::default();
         let mut places: HashMap<Key, usize> = HashMap::default();
         let mut groups: Vec<(Key, Figures)> = Vec::new();
         for of_copy in profile.objects.chunk_by(|a, b| a.copy == b.copy) {

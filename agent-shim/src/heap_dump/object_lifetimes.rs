@@ -6,22 +6,22 @@ use crate::heap;
 use crate::jvmti::{Jni, Jvmti, StaticMethod, Value};
 
 /// The heap profiler's objects and contexts.
-pub(crate) struct Biographies<'h> {
+pub(crate) struct ObjectLifetimes<'h> {
     numbers: heap::Numbers,
     hook: &'h LoadHook,
     chain: StaticMethod,
 }
 
-impl<'h> Biographies<'h> {
+impl<'h> ObjectLifetimes<'h> {
     /// None: objects have no numbers.
     pub(crate) fn of(hook: &'h LoadHook, jni: Jni<'_>) -> Option<Self> {
         let numbers = heap::Numbers::of_objects()?;
         let chain = jni.static_method("instrument/runtime/Contexts", "chain", "(I)[I")?;
-        Some(Biographies { numbers, hook, chain })
+        Some(ObjectLifetimes { numbers, hook, chain })
     }
 }
 
-impl Tracked for Biographies<'_> {
+impl Tracked for ObjectLifetimes<'_> {
     fn environment(&self) -> Jvmti<'static> {
         self.numbers.jvmti
     }

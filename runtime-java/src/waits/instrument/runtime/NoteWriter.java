@@ -7,9 +7,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A thread of our own that writes what others leave. Who is about to wait for a monitor may have others already, even those of
  * the JDK that are needed where the file grows; so it must take no lock itself. It leaves a note, without a lock, and the
- * scribe, which has no monitor, writes it at once. Nobody waits for the scribe but the end of the process, and that not long.
+ * note writer, which has no monitor, writes it at once. Nobody waits for the note writer but the end of the process, and that not long.
  */
-final class Scribe implements Runnable {
+final class NoteWriter implements Runnable {
     /** Notes that may wait to be written; further ones are dropped, and counted. */
     private static final int MOST = 1 << 16;
     /** ns that the end of the process may take to write what is left. */
@@ -18,18 +18,18 @@ final class Scribe implements Runnable {
     /** The last note that was left. */
     private static final AtomicReference<Note> LEFT = new AtomicReference<Note>();
     private static final AtomicInteger COUNT = new AtomicInteger();
-    private static Scribe current;
+    private static NoteWriter current;
     private static Thread thread;
     private volatile boolean over;
 
-    private Scribe() {}
+    private NoteWriter() {}
 
     /** To be called once for a recording, before anybody leaves a note. */
     static void start() {
         // Left when the recording before had ended.
         LEFT.set(null);
         COUNT.set(0);
-        current = new Scribe();
+        current = new NoteWriter();
         thread = OwnThreads.thread(current);
         thread.setDaemon(true);
         thread.start();
