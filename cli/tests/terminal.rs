@@ -107,50 +107,45 @@ fn is_plain(line: &str, run: &Run) {
     }
 }
 
+const TEXTS_AND_TABLES: &[&str] = &[
+    "report",
+    "report -v",
+    "report --counts",
+    "report --counts --per-thread",
+    "xprof",
+    "xprof --lines",
+    "xtree",
+    "xtree --fold none",
+    "xtree --focus **",
+    "xarc",
+    "stats",
+    "threads",
+    "monitors",
+    "heap",
+    "heap --by context",
+    "heap --leaks",
+    "merge",
+    "report --csv",
+    "report --csv --per-thread",
+    "report --csv --allocations",
+    "report --counts --allocations",
+    "xprof --csv",
+    "xtree --csv",
+    "xarc --csv",
+    "stats --csv",
+    "threads --csv",
+    "monitors --csv",
+    "monitors --csv --table threads",
+    "heap --csv --by site",
+    "heap --csv --leaks",
+    "merge --csv",
+    "export -f folded",
+];
+
 #[test]
 fn texts_and_tables_do_not_control_a_terminal() {
     let dir = dir();
-    let reports = [
-        "report",
-        "report -v",
-        "report --counts",
-        "report --counts --per-thread",
-        "xprof",
-        "xprof --lines",
-        "xtree",
-        "xtree --fold none",
-    ];
-    let more = [
-        "xtree --focus **",
-        "xarc",
-        "stats",
-        "threads",
-        "monitors",
-        "heap",
-        "heap --by context",
-        "heap --leaks",
-        "merge",
-    ];
-    let tables = [
-        "report --csv",
-        "report --csv --per-thread",
-        "report --csv --allocations",
-        "report --counts --allocations",
-        "xprof --csv",
-        "xtree --csv",
-        "xarc --csv",
-    ];
-    let others = [
-        "stats --csv",
-        "threads --csv",
-        "monitors --csv",
-        "monitors --csv --table threads",
-        "heap --csv --by site",
-        "heap --csv --leaks",
-        "merge --csv",
-        "export -f folded",
-    ];
-    for command in [&reports[..], &more, &tables, &others].concat() {
+    for command in TEXTS_AND_TABLES {
         let line = format!("{command} a.iprof");
         let run = dir.line(&line);
         // 4: what was recorded does not answer it.

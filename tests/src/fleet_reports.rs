@@ -114,9 +114,17 @@ pub fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
         ask(dataset, &["xprof", "xtree", "xarc", "stats", "balance", "invariants"].map(|name| (name, none)))?;
     assert_eq!(answers["invariants"], Vec::<Value>::new(), "{what}");
 
+    compare_xprof(&answers["xprof"], profiles, what)?;
+    compare_xtree(&answers["xtree"], profiles, what)?;
+    compare_xarc(&answers["xarc"], profiles, what)?;
+    compare_stats(&answers["stats"], profiles, what)?;
+    compare_balance(&answers["balance"], profiles, what)
+}
+
+fn compare_xprof(answers: &[Value], profiles: &[PathBuf], what: &str) -> Result<()> {
     let xprof = report(&["xprof"], profiles)?;
     let key = |row: &Value| (text(row, "kind"), text(row, "function"));
-    let found: BTreeMap<_, _> = answers["xprof"].iter().map(|row| (key(row), row)).collect();
+    let found: BTreeMap<_, _> = answers.iter().map(|row| (key(row), row)).collect();
     let rows = xprof["rows"].as_array().context("rows")?;
     assert_eq!(found.len(), rows.len(), "{what}");
     for row in rows {
@@ -124,12 +132,15 @@ pub fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
         let of = found.get(&name).with_context(|| format!("{what}: {name:?}"))?;
         assert_figures(of, &figures(row, &xprof["resources"], "calls"), &format!("{what} {name:?}"));
     }
+    Ok(())
+}
 
+fn compare_xtree(answers: &[Value], profiles: &[PathBuf], what: &str) -> Result<()> {
     let xtree = report(&["xtree", "--collapse", "threads,processes"], profiles)?;
     let mut expected = BTreeMap::new();
     ways(&xtree["tree"], "", &xtree["resources"], &mut expected);
     let (mut path, mut found) = (Vec::new(), BTreeMap::new());
-    for row in &answers["xtree"] {
+    for row in answers {
         path.truncate(row["depth"].as_u64().context("depth")? as usize - 1);
         path.push(format!(" / {}", text(row, "function")));
         found.insert(path.concat(), row);
@@ -138,13 +149,16 @@ pub fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
     for (way, expected) in &expected {
         assert_figures(found[way], expected, &format!("{what}{way}"));
     }
+    Ok(())
+}
 
+fn compare_xarc(answers: &[Value], profiles: &[PathBuf], what: &str) -> Result<()> {
     let xarc = report(&["xarc"], profiles)?;
     let key = |row: &Value, role: &str, of: &str| {
         (of.to_owned(), role.to_owned(), text(row, "other"), text(row, "other_kind"))
     };
     let found: BTreeMap<_, _> =
-        answers["xarc"].iter().map(|row| (key(row, &text(row, "role"), &text(row, "of")), row)).collect();
+        answers.iter().map(|row| (key(row, &text(row, "role"), &text(row, "of")), row)).collect();
     let mut lines = 0;
     for stanza in xarc["stanzas"].as_array().context("stanzas")? {
         let of = text(&stanza["self"], "function");
@@ -164,9 +178,12 @@ pub fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
         }
     }
     assert_eq!(lines, found.len(), "{what}");
+    Ok(())
+}
 
+fn compare_stats(answers: &[Value], profiles: &[PathBuf], what: &str) -> Result<()> {
     let stats = report(&["stats"], profiles)?;
-    let found: BTreeMap<_, _> = answers["stats"].iter().map(|row| (text(row, "function"), row)).collect();
+    let found: BTreeMap<_, _> = answers.iter().map(|row| (text(row, "function"), row)).collect();
     for row in stats["rows"].as_array().context("rows")? {
         let of = found[&text(row, "function")];
         for figure in ["calls", "ended", "total", "min", "max"] {
@@ -177,9 +194,12 @@ pub fn compare(profiles: &[PathBuf], dataset: &Path, what: &str) -> Result<()> {
             assert!((a - b).abs() <= 1e-12 * b.abs(), "{what} {figure}: {a}, not {b}");
         }
     }
+    Ok(())
+}
 
+fn compare_balance(answers: &[Value], profiles: &[PathBuf], what: &str) -> Result<()> {
     let counts = report(&["report", "--counts"], profiles)?;
-    let found: BTreeMap<_, _> = answers["balance"].iter().map(|row| (text(row, "function"), row)).collect();
+    let found: BTreeMap<_, _> = answers.iter().map(|row| (text(row, "function"), row)).collect();
     let rows = counts["methods"].as_array().context("methods")?;
     assert!(!rows.is_empty() && rows.len() == found.len(), "{what}");
     for row in rows {

@@ -72,6 +72,38 @@ fn duckdb_finds_what_the_reports_print() -> Result<()> {
     compare(&together, &dataset, "together, without sums")
 }
 
+/// Which way times have changed, beyond what they may be off by.
+fn assert_verdicts(rows: &[Value]) {
+    for row in rows {
+        let [before, after, error] = ["wall_before", "wall_after", "wall_error"]
+            .map(|figure| row[figure].as_f64().unwrap_or(f64::NAN));
+        let is = match after - before {
+            _ if before.is_nan() || after.is_nan() || error.is_nan() => "not known",
+            more if more > error => "slower",
+            more if -more > error => "faster",
+            _ => "within error",
+        };
+        assert_eq!(row["wall_is"], is, "{row}");
+    }
+}
+
+fn arrow_opens_the_tables(dataset: &Path) -> Result<()> {
+    let tables = readers::of_dataset("arrow_tables.py", dataset, b"")?;
+    assert_eq!(tables.as_object().context("tables")?.len(), TABLES.len());
+    for table in TABLES {
+        let of = &tables[table.name];
+        let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+        let found: Vec<_> =
+            of["columns"].as_array().context("columns")?.iter().filter_map(Value::as_str).collect();
+        assert_eq!(found[..columns.len()], columns, "{}", table.name);
+        assert_eq!(found[columns.len()..], ["service", "build", "day"], "{}", table.name);
+        assert_eq!(of["schema"], json!([VERSION.to_string()]));
+    }
+    // Six processes, and two of them once more.
+    assert_eq!(tables["processes"]["rows"], 8);
+    Ok(())
+}
+
 #[test]
 fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
     let Recorded { folder, builds } = recorded();
@@ -106,17 +138,7 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
     assert_eq!([&fibonacci["processes_before"], &fibonacci["processes_after"]], [&json!(3), &json!(3)]);
     let main = &of("diff", "Fleet.main(")[0];
     assert_eq!([&main["calls_before"], &main["calls_are"]], [&json!(1.0), &json!("same")]);
-    for row in &answers["diff"] {
-        let [before, after, error] = ["wall_before", "wall_after", "wall_error"]
-            .map(|figure| row[figure].as_f64().unwrap_or(f64::NAN));
-        let is = match after - before {
-            _ if before.is_nan() || after.is_nan() || error.is_nan() => "not known",
-            more if more > error => "slower",
-            more if -more > error => "faster",
-            _ => "within error",
-        };
-        assert_eq!(row["wall_is"], is, "{row}");
-    }
+    assert_verdicts(&answers["diff"]);
     // Lists have 20 items in the place of 8: so many calls of the one for each of the other.
     let item: Vec<_> =
         of("growth", "Fleet.item(").iter().map(|row| (text(row, "caller"), row["growth"].clone())).collect();
@@ -139,19 +161,7 @@ fn builds_compare_and_arrow_opens_the_tables() -> Result<()> {
     assert_eq!(answers["top"].len(), 2 * 3);
     assert_eq!((answers["xprof"].len(), &answers["xprof"][0]["calls"]), (1, &json!(3 * 67)));
 
-    let tables = readers::of_dataset("arrow_tables.py", &dataset, b"")?;
-    assert_eq!(tables.as_object().context("tables")?.len(), TABLES.len());
-    for table in TABLES {
-        let of = &tables[table.name];
-        let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
-        let found: Vec<_> =
-            of["columns"].as_array().context("columns")?.iter().filter_map(Value::as_str).collect();
-        assert_eq!(found[..columns.len()], columns, "{}", table.name);
-        assert_eq!(found[columns.len()..], ["service", "build", "day"], "{}", table.name);
-        assert_eq!(of["schema"], json!([VERSION.to_string()]));
-    }
-    // Six processes, and two of them once more.
-    assert_eq!(tables["processes"]["rows"], 8);
+    arrow_opens_the_tables(&dataset)?;
 
     // Without the sums, as in exports of version 1, the contexts give the same answers: of one build, and of both.
     for sums in ["method_values/service=it%27s/build=1", "method_values"] {

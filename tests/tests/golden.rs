@@ -171,8 +171,7 @@ fn diff_is_as_printed(case: &Case, name: &str, rewritten: &Rewritten, is_same: b
     compare(case, &format!("{name}.diff"), &text)
 }
 
-/// Skips are exactly the stated ones; what is skipped keeps its bytes; with method-events everything else changes.
-fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritten) -> Result<()> {
+fn stated_skips(case: &Case, transforms: Transforms) -> BTreeMap<String, String> {
     let mut stated = match (transforms.of.method_events, transforms.of.allocation) {
         (true, _) => case.skips.clone(),
         (_, true) => case.allocation_skips.clone(),
@@ -192,6 +191,26 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
     if transforms.library {
         stated.extend(case.library_skips.clone());
     }
+    stated
+}
+
+fn regions_are_as_stated(case: &Case, rewritten: &Rewritten) -> Result<()> {
+    let found: BTreeMap<_, _> = rewritten.classes.iter().flat_map(|(_, o)| o.regions.clone()).collect();
+    for (name, expected) in &case.regions {
+        let outcome = found.get(name).with_context(|| format!("no class has the region {name}"))?;
+        let right = match (expected, outcome) {
+            (Passages::Timed { .. }, None) => true,
+            (Passages::Refused(reason), Some(fault)) => fault.contains(reason.as_str()),
+            _ => false,
+        };
+        ensure!(right, "region {name}: {outcome:?}, but the case says {expected:?}");
+    }
+    Ok(())
+}
+
+/// Skips are exactly the stated ones; what is skipped keeps its bytes; with method-events everything else changes.
+fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritten) -> Result<()> {
+    let mut stated = stated_skips(case, transforms);
     if transforms.wraps {
         stated.retain(|method, _| !case.wraps.contains_key(method));
         wrappers_are_as_stated(case, transforms, rewritten)?;
@@ -208,16 +227,7 @@ fn outcome_is_as_stated(case: &Case, transforms: Transforms, rewritten: &Rewritt
     }
     ensure!(found == stated, "skipped {found:?}, but the case says {stated:?}");
     if transforms.regions {
-        let found: BTreeMap<_, _> = rewritten.classes.iter().flat_map(|(_, o)| o.regions.clone()).collect();
-        for (name, expected) in &case.regions {
-            let outcome = found.get(name).with_context(|| format!("no class has the region {name}"))?;
-            let right = match (expected, outcome) {
-                (Passages::Timed { .. }, None) => true,
-                (Passages::Refused(reason), Some(fault)) => fault.contains(reason.as_str()),
-                _ => false,
-            };
-            ensure!(right, "region {name}: {outcome:?}, but the case says {expected:?}");
-        }
+        regions_are_as_stated(case, rewritten)?;
     }
     let mut expected_ids = 0;
     for (class, outcome) in &rewritten.classes {

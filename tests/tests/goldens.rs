@@ -78,6 +78,36 @@ fn text(path: &Path) -> Result<String> {
     Ok(path.to_str().context("a path that is not UTF-8")?.to_owned())
 }
 
+fn add_kotlin(cases: &Cases, corpus: &Corpus, java: &str, javac: &str) -> Result<()> {
+    let compiler = corpus.jar("kotlin-compiler")?;
+    // The compiler asks for these two annotations, which its own jar does not have.
+    let annotations = cases.path().join("annotations");
+    fs::create_dir(&annotations)?;
+    for name in ["NotNull", "Nullable"] {
+        let source = annotations.join(format!("{name}.java"));
+        fs::write(&source, format!("package org.jetbrains.annotations; public @interface {name} {{ }}"))?;
+        Command::new(javac).arg("-d").arg(&annotations).arg(source).run_quietly()?;
+    }
+    let mut jars = vec![corpus.path("kotlin-compiler")?, annotations];
+    jars.extend(corpus.class_path(compiler)?);
+    let library = text(&corpus.path("kotlin-stdlib-1.3")?)?;
+    let command = [
+        java,
+        "-cp",
+        &join(&jars),
+        "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+        "-no-stdlib",
+        "-no-jdk",
+        "-no-reflect",
+        "-cp",
+        &library,
+        "-d",
+        "{out}",
+        "Shapes.kt",
+    ];
+    cases.add("kotlin", &command, "ignore = [\"lines\"]", &[("Shapes.kt", KOTLIN)])
+}
+
 #[test]
 fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Result<()> {
     let jdk = Jdk::default_kit()?;
@@ -112,33 +142,7 @@ fn what_compilers_make_again_prints_the_same_and_what_changes_is_shown() -> Resu
     )?;
     let mut names = vec!["ecj", "javac"];
     if Corpus::full() {
-        let compiler = corpus.jar("kotlin-compiler")?;
-        // The compiler asks for these two annotations, which its own jar does not have.
-        let annotations = cases.path().join("annotations");
-        fs::create_dir(&annotations)?;
-        for name in ["NotNull", "Nullable"] {
-            let source = annotations.join(format!("{name}.java"));
-            fs::write(&source, format!("package org.jetbrains.annotations; public @interface {name} {{ }}"))?;
-            Command::new(&javac).arg("-d").arg(&annotations).arg(source).run_quietly()?;
-        }
-        let mut jars = vec![corpus.path("kotlin-compiler")?, annotations];
-        jars.extend(corpus.class_path(compiler)?);
-        let library = text(&corpus.path("kotlin-stdlib-1.3")?)?;
-        let command = [
-            &java,
-            "-cp",
-            &join(&jars),
-            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-            "-no-stdlib",
-            "-no-jdk",
-            "-no-reflect",
-            "-cp",
-            &library,
-            "-d",
-            "{out}",
-            "Shapes.kt",
-        ];
-        cases.add("kotlin", &command, "ignore = [\"lines\"]", &[("Shapes.kt", KOTLIN)])?;
+        add_kotlin(&cases, &corpus, &java, &javac)?;
         names.push("kotlin");
     }
     let home = text(&jdk.home)?;

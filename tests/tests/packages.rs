@@ -45,17 +45,28 @@ fn packages_hold_everything_and_are_the_same_bytes_again() -> Result<()> {
         .current_dir(at("one"))
         .run_quietly()?;
 
-    // What is in the tarball.
     let name = format!("instrument-{}-linux-x86_64", env!("CARGO_PKG_VERSION"));
     let tarball = at("one").join(format!("{name}.tar.gz"));
-    let listed = lines(Command::new("tar").arg("-tvzf").arg(&tarball).env("TZ", "UTC"))?;
+    tarball_holds_everything(&tarball, &name)?;
+    let install = || {
+        let mut script = Command::new("sh");
+        script.arg(at("one/install.sh")).arg("--prefix").arg(at("prefix"));
+        script
+    };
+    is_installed_and_removed(&install, &tarball, &at("prefix"))?;
+    damage_is_refused(&install, &tarball, &at("prefix"))?;
+    debian_package_says_what_it_needs(&at("one"), &at("bin"))
+}
+
+fn tarball_holds_everything(tarball: &Path, name: &str) -> Result<()> {
+    let listed = lines(Command::new("tar").arg("-tvzf").arg(tarball).env("TZ", "UTC"))?;
     ensure!(
         listed.iter().all(|line| line.contains(" 0/0 ") && line.contains(" 2023-11-14 22:13 ")),
         "{listed:?}"
     );
-    let mut files: BTreeSet<String> = lines(Command::new("tar").arg("-tzf").arg(&tarball))?
+    let mut files: BTreeSet<String> = lines(Command::new("tar").arg("-tzf").arg(tarball))?
         .iter()
-        .filter_map(|path| Some(path.strip_prefix(&name)?.trim_matches('/').to_owned()))
+        .filter_map(|path| Some(path.strip_prefix(name)?.trim_matches('/').to_owned()))
         .collect();
     let help = lines(subject::call()?.arg("--help"))?;
     let commands =
@@ -85,41 +96,44 @@ fn packages_hold_everything_and_are_the_same_bytes_again() -> Result<()> {
     for file in wanted.iter().map(|file| (*file).to_owned()).chain(pages) {
         ensure!(files.remove(&file), "{file} is not in the tarball");
     }
+    Ok(())
+}
 
-    // Installed, used and removed.
-    let install = || {
-        let mut script = Command::new("sh");
-        script.arg(at("one/install.sh")).arg("--prefix").arg(at("prefix"));
-        script
-    };
-    install().arg(&tarball).run_quietly()?;
-    let library = lines(Command::new(at("prefix/bin/instrument")).arg("agent"))?;
-    let expected = at("prefix").canonicalize()?.join("lib/instrument/libinstrument_agent.so");
+fn is_installed_and_removed(install: &dyn Fn() -> Command, tarball: &Path, prefix: &Path) -> Result<()> {
+    install().arg(tarball).run_quietly()?;
+    let library = lines(Command::new(prefix.join("bin/instrument")).arg("agent"))?;
+    let expected = prefix.canonicalize()?.join("lib/instrument/libinstrument_agent.so");
     ensure!(library == [expected.display().to_string()], "{library:?}");
     // A file of somebody else stays.
-    fs::write(at("prefix/bin/other"), "")?;
+    fs::write(prefix.join("bin/other"), "")?;
     install().arg("--uninstall").run_quietly()?;
-    let left = lines(Command::new("find").arg(at("prefix")).args(["-type", "f"]))?;
-    ensure!(left == [at("prefix/bin/other").display().to_string()], "{left:?}");
+    let left = lines(Command::new("find").arg(prefix).args(["-type", "f"]))?;
+    ensure!(left == [prefix.join("bin/other").display().to_string()], "{left:?}");
+    Ok(())
+}
 
-    // A damaged archive is refused before anything is written.
-    let mut bytes = fs::read(&tarball)?;
+/// Before anything is written.
+fn damage_is_refused(install: &dyn Fn() -> Command, tarball: &Path, prefix: &Path) -> Result<()> {
+    let mut bytes = fs::read(tarball)?;
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    fs::write(&tarball, bytes)?;
-    let refused = install().arg(&tarball).output()?;
+    fs::write(tarball, bytes)?;
+    let refused = install().arg(tarball).output()?;
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     ensure!(!refused.status.success() && said.contains("is damaged: its SHA-256 is "), "{said}");
-    ensure!(!at("prefix/lib").exists(), "something was installed");
+    ensure!(!prefix.join("lib").exists(), "something was installed");
+    Ok(())
+}
 
-    // What the Debian package says of itself.
-    let mut made = fs::read_dir(at("one"))?.flatten().map(|entry| entry.path());
+fn debian_package_says_what_it_needs(packages: &Path, binaries: &Path) -> Result<()> {
+    let mut made = fs::read_dir(packages)?.flatten().map(|entry| entry.path());
     let deb =
         made.find(|path| path.extension().is_some_and(|extension| extension == "deb")).context("no .deb")?;
     let mut fields = Command::new("dpkg-deb");
     let control = lines(fields.arg("--field").arg(&deb).args(["Depends", "Version"]))?.join("\n");
     let mut newest = Command::new(root().join("dist/glibc"));
-    let glibc = lines(newest.arg(at("bin/instrument")).arg(at("bin/libinstrument_agent.so")))?.concat();
+    let glibc =
+        lines(newest.arg(binaries.join("instrument")).arg(binaries.join("libinstrument_agent.so")))?.concat();
     ensure!(glibc.starts_with("2."), "{glibc}");
     ensure!(control.contains(&format!("Depends: libc6 (>= {glibc})")), "{control}");
     ensure!(control.contains(concat!("Version: ", env!("CARGO_PKG_VERSION"), "-1")), "{control}");

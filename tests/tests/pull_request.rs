@@ -56,12 +56,8 @@ fn says(page: &str, parts: &[&str]) -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn sizes_api_and_methods_of_two_builds() -> Result<()> {
-    let jdk = Jdk::default_kit()?;
-    let work = tempfile::tempdir()?;
-    let before = compile(jdk, &work.path().join("a"), BEFORE)?;
-    let after = BEFORE
+fn after_source() -> String {
+    BEFORE
         .replace("public final int price", "public int price")
         .replace("int hidden;", "int hidden; public long sold;")
         .replace(
@@ -75,8 +71,39 @@ fn sizes_api_and_methods_of_two_builds() -> Result<()> {
         .replace(
             "class Unseen",
             "interface Plain { int one(); } class Other { public void new1() { } } class Unseen",
-        );
-    let after = compile(jdk, &work.path().join("b"), &after)?;
+        )
+}
+
+fn code_of(page: &str) -> Result<[i64; 2]> {
+    let row = page.lines().find_map(|line| line.strip_prefix("| bytes of code | ")).context("no row")?;
+    let numbers: Vec<i64> = row.split(" | ").take(2).map(str::parse).collect::<Result<_, _>>()?;
+    Ok([numbers[0], numbers[1]])
+}
+
+/// A jar with two jars: of classes, and of those before.
+fn outer(path: &Path, classes: &Path, before: &Path) -> Result<PathBuf> {
+    let entry = |name: &str, data: Vec<u8>| NewEntry { name: name.to_owned(), data, stored: true };
+    let jar = |classes: &Path| -> Result<Vec<u8>> {
+        let mut entries = Vec::new();
+        for file in fs::read_dir(classes.join("com/acme"))? {
+            let file = file?;
+            let name = format!("com/acme/{}", file.file_name().to_string_lossy());
+            entries.push(entry(&name, fs::read(file.path())?));
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(create(entries)?)
+    };
+    let entries = vec![entry("lib/shop.jar", jar(classes)?), entry("lib/same.jar", jar(before)?)];
+    fs::write(path, create(entries)?)?;
+    Ok(path.to_owned())
+}
+
+#[test]
+fn sizes_api_and_methods_of_two_builds() -> Result<()> {
+    let jdk = Jdk::default_kit()?;
+    let work = tempfile::tempdir()?;
+    let before = compile(jdk, &work.path().join("a"), BEFORE)?;
+    let after = compile(jdk, &work.path().join("b"), &after_source())?;
     fs::write(after.join("notes.txt"), "new")?;
 
     let (same, code) = page(&before, &before, &[])?;
@@ -109,11 +136,6 @@ fn sizes_api_and_methods_of_two_builds() -> Result<()> {
     for unseen in ["Cache.clear", "Helper.help", "anything", "Left out"] {
         ensure!(!text.contains(unseen), "{unseen} has not changed or is no API:\n{text}");
     }
-    let code_of = |page: &str| -> Result<[i64; 2]> {
-        let row = page.lines().find_map(|line| line.strip_prefix("| bytes of code | ")).context("no row")?;
-        let numbers: Vec<i64> = row.split(" | ").take(2).map(str::parse).collect::<Result<_, _>>()?;
-        Ok([numbers[0], numbers[1]])
-    };
     let [smaller, larger] = code_of(&text)?;
     ensure!(smaller > 0 && code_of(&same)? == [smaller; 2], "{text}");
     let (back, _) = page(&after, &before, &[])?;
@@ -121,24 +143,8 @@ fn sizes_api_and_methods_of_two_builds() -> Result<()> {
     says(&back, &["#### Removed classes\n\n- `com.acme.Other`", "| methods | 2 | 1 | 1 |\n"])?;
 
     // The same in a jar in a jar; an archive that did not change counts as well.
-    let entry = |name: &str, data: Vec<u8>| NewEntry { name: name.to_owned(), data, stored: true };
-    let jar = |classes: &Path| -> Result<Vec<u8>> {
-        let mut entries = Vec::new();
-        for file in fs::read_dir(classes.join("com/acme"))? {
-            let file = file?;
-            let name = format!("com/acme/{}", file.file_name().to_string_lossy());
-            entries.push(entry(&name, fs::read(file.path())?));
-        }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(create(entries)?)
-    };
-    let outer = |name: &str, inner: Vec<u8>| -> Result<PathBuf> {
-        let path = work.path().join(name);
-        let entries = vec![entry("lib/shop.jar", inner), entry("lib/same.jar", jar(&before)?)];
-        fs::write(&path, create(entries)?)?;
-        Ok(path)
-    };
-    let (one, two) = (outer("one.jar", jar(&before)?)?, outer("two.jar", jar(&after)?)?);
+    let outer = |name: &str, classes: &Path| outer(&work.path().join(name), classes, &before);
+    let (one, two) = (outer("one.jar", &before)?, outer("two.jar", &after)?);
     let (nested, _) = page(&one, &two, &[])?;
     says(&nested, &["| classes | 10 | 12 | +2 |\n", "| methods | 1 | 2 | 1 |\n"])?;
     ensure!(code_of(&nested)? == [2 * smaller, smaller + larger], "{nested}");

@@ -207,27 +207,23 @@ fn rows_are_the_figures_of_the_model() {
             .collect();
         assert_eq!(found, expected, "{path:?}");
         assert_sums(&summed, &values);
-        // The balance of calls, and its own row.
-        let processes = rows(folder.path(), "processes");
-        let sum = counts::gather(&session, &counts::Request::default()).sum();
-        assert_eq!(processes.len(), 1);
-        let ends = ["calls", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"];
-        let closes = sum.closes;
-        let expected = [
-            sum.entries,
-            closes.exits,
-            closes.unwinds,
-            closes.aborted,
-            closes.unclosed,
-            sum.unmatched,
-            sum.open,
-        ];
-        assert_eq!(ends.map(|end| int(&processes[0], end).unwrap() as u64), expected, "{path:?}");
-        let methods = |row: &&Row| bytes(row, "method").is_some_and(|key| names[&key].starts_with("method "));
-        let of_values = ends
-            .map(|end| values.iter().filter(methods).map(|row| int(row, end).unwrap() as u64).sum::<u64>());
-        assert_eq!(of_values, expected, "{path:?}");
+        assert_balance(&session, &rows(folder.path(), "processes"), &values, &names);
     }
+}
+
+/// Ends of calls in the row of the one process, and in those of its methods, are those of the report on counts.
+fn assert_balance(session: &Session, processes: &[Row], values: &[Row], names: &BTreeMap<Vec<u8>, String>) {
+    let sum = counts::gather(session, &counts::Request::default()).sum();
+    assert_eq!(processes.len(), 1);
+    let ends = ["calls", "exits", "unwinds", "aborted", "unclosed", "unmatched", "open"];
+    let closes = sum.closes;
+    let expected =
+        [sum.entries, closes.exits, closes.unwinds, closes.aborted, closes.unclosed, sum.unmatched, sum.open];
+    assert_eq!(ends.map(|end| int(&processes[0], end).unwrap() as u64), expected);
+    let methods = |row: &&Row| bytes(row, "method").is_some_and(|key| names[&key].starts_with("method "));
+    let of_values =
+        ends.map(|end| values.iter().filter(methods).map(|row| int(row, end).unwrap() as u64).sum::<u64>());
+    assert_eq!(of_values, expected);
 }
 
 /// The rows of `method_values` are the sums of those of `values`, each in one of them; errors up to what they are rounded by.

@@ -7,9 +7,8 @@ use crate::archive::inspect::{
 };
 use instrument_rewriter::archive::Options;
 
-/// One archive of every odd shape.
-pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
-    let plain = vec![
+fn plain() -> Vec<Entry> {
+    vec![
         entry("META-INF/", ""),
         Entry {
             local_extra: extra(0xCAFE, b""),
@@ -19,7 +18,12 @@ pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
         entry("a/B.class", class_bytes(2, 500)),
         Entry { comment: b"about".to_vec(), ..deflated("a/text.txt", "hello hello hello hello") },
         deflated("META-INF/versions/9/a/A.class", class_bytes(3, 700)),
-    ];
+    ]
+}
+
+/// One archive of every odd shape.
+pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let plain = plain();
     let with = |change: &dyn Fn(&mut Zip)| {
         let mut zip = Zip { entries: plain.clone(), ..Zip::default() };
         change(&mut zip);

@@ -106,19 +106,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
         let new = out.strip_prefix(BEFORE).expect("what was there stays");
         if let Ok(survey) = &survey {
             let outcome = result.as_ref().expect("the survey can read it");
-            match (outcome, survey.refusal) {
-                // It is about one transform only.
-                (Outcome::Skipped(Reason::UnknownInternals), None) if transforms.rmi => {}
-                (Outcome::Skipped(reason), refusal) => assert_eq!(Some(*reason), refusal),
-                (_, refusal) => {
-                    assert_eq!(refusal, None);
-                    let with_code = survey.methods.iter().filter(|method| method.has_code);
-                    assert!(
-                        with_code.map(|method| &method.index).eq(choices.keys()),
-                        "other methods have code"
-                    );
-                }
-            }
+            assert_surveyed(survey, outcome, transforms, &choices);
         }
         if matches!(result, Ok(Outcome::Rewritten)) {
             check(bytes, new, &rewriter, &choices);
@@ -138,6 +126,30 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
     for transforms in [Transforms::NONE, Transforms::ALL] {
         rewrite_with_own_calls(bytes, transforms, survey.is_ok());
     }
+    check_module_changes(bytes);
+    rewritten
+}
+
+/// The survey and the rewriter see the same class.
+fn assert_surveyed(
+    survey: &Survey,
+    outcome: &Outcome,
+    transforms: Transforms,
+    choices: &BTreeMap<u16, Choice>,
+) {
+    match (outcome, survey.refusal) {
+        // It is about one transform only.
+        (Outcome::Skipped(Reason::UnknownInternals), None) if transforms.rmi => {}
+        (Outcome::Skipped(reason), refusal) => assert_eq!(Some(*reason), refusal),
+        (_, refusal) => {
+            assert_eq!(refusal, None);
+            let with_code = survey.methods.iter().filter(|method| method.has_code);
+            assert!(with_code.map(|method| &method.index).eq(choices.keys()), "other methods have code");
+        }
+    }
+}
+
+fn check_module_changes(bytes: &[u8]) {
     for change in [module_info::add_package, module_info::add_exported_package, module_info::add_requires] {
         let mut out = Vec::new();
         if change(bytes, &mut out) {
@@ -149,7 +161,6 @@ pub(crate) fn rewrite(bytes: &[u8]) -> bool {
             assert!(out.is_empty());
         }
     }
-    rewritten
 }
 
 /// Calls of one's own: at every entry, in front of every third instruction, in front of returns. What it asks for, by the place of the code.

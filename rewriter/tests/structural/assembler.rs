@@ -317,40 +317,46 @@ impl Body {
                         body.variables.push((start, end, item(at + 4), item(at + 6), item(at + 8)));
                     }
                 }
-                b"StackMapTable" => {
-                    let is_constructor = pool.utf8(this.name) == b"<init>";
-                    let locals = initial_locals(
-                        pool.class(class.this_class()),
-                        pool.utf8(this.descriptor),
-                        this.flags & 8 != 0,
-                        is_constructor,
-                    );
-                    for frame in frames(info, pool, locals.ok_or("descriptor")?)? {
-                        let types = |types: &[VerificationType<'_>]| {
-                            types
-                                .iter()
-                                .map(|item| {
-                                    Ok(match *item {
-                                        VerificationType::Simple(tag) => Type::Simple(tag),
-                                        VerificationType::Object(name) => {
-                                            Type::Object(class_index(pool, name))
-                                        }
-                                        VerificationType::Uninitialized(pc) => {
-                                            Type::Uninitialized(label(pc as i64)?)
-                                        }
-                                    })
-                                })
-                                .collect::<Result<Vec<_>, String>>()
-                        };
-                        let (locals, stack) = (types(&frame.locals)?, types(&frame.stack)?);
-                        body.frames.push((label(frame.pc as i64)?, locals, stack));
-                    }
-                }
+                b"StackMapTable" => body.take_frames(class, this, info, &label)?,
                 b"RuntimeVisibleTypeAnnotations" => body.take_annotations(info, &label_at),
                 _ => {}
             }
         }
         Ok(body)
+    }
+
+    fn take_frames(
+        &mut self,
+        class: &Class,
+        this: &Method,
+        info: &[u8],
+        label: &dyn Fn(i64) -> Result<usize, &'static str>,
+    ) -> Result<(), String> {
+        let pool = &class.pool;
+        let is_constructor = pool.utf8(this.name) == b"<init>";
+        let locals = initial_locals(
+            pool.class(class.this_class()),
+            pool.utf8(this.descriptor),
+            this.flags & 8 != 0,
+            is_constructor,
+        );
+        for frame in frames(info, pool, locals.ok_or("descriptor")?)? {
+            let types = |types: &[VerificationType<'_>]| {
+                types
+                    .iter()
+                    .map(|item| {
+                        Ok(match *item {
+                            VerificationType::Simple(tag) => Type::Simple(tag),
+                            VerificationType::Object(name) => Type::Object(class_index(pool, name)),
+                            VerificationType::Uninitialized(pc) => Type::Uninitialized(label(pc as i64)?),
+                        })
+                    })
+                    .collect::<Result<Vec<_>, String>>()
+            };
+            let (locals, stack) = (types(&frame.locals)?, types(&frame.stack)?);
+            self.frames.push((label(frame.pc as i64)?, locals, stack));
+        }
+        Ok(())
     }
 
     /// Only what [`annotation_info`](Self::annotation_info) writes.

@@ -400,131 +400,24 @@ impl<'a> Emitter<'a> {
                 self.store();
             }
             Pad(bytes) => (0..*bytes).for_each(|_| self.body.op(&[0])),
-            If(condition, then, otherwise) => {
-                let (other, join) = (self.body.label(), self.body.label());
-                self.bit(1 << (condition % 3));
-                self.body.branch(0x99 + condition % 6, other);
-                self.block(then);
-                self.body.branch(op::GOTO, join);
-                self.join(other, &[]);
-                self.block(otherwise);
-                self.join(join, &[]);
-            }
+            If(condition, then, otherwise) => self.branches(*condition, then, otherwise),
             Loop(count, body) => self.repeat(*count, body),
             TableSwitch(cases) => self.switch(op::TABLESWITCH, cases),
             LookupSwitch(cases) => self.switch(op::LOOKUPSWITCH, cases),
-            TryCatch(body, caught) => {
-                let catch_type = self.class.class("java/lang/RuntimeException");
-                let (handler, join) = (self.body.label(), self.body.label());
-                let (start, end) = self.range(body);
-                self.body.annotations.push(Target::Catch(self.body.rows.len() as u16));
-                self.body.rows.push((start, end, handler, catch_type));
-                self.body.branch(op::GOTO, join);
-                self.join(handler, &[Type::Object(catch_type)]);
-                self.local(0x3a, self.scratch());
-                self.block(caught);
-                self.join(join, &[]);
-            }
-            SelfCovering(body) => {
-                let throwable = Type::Object(self.class.class("java/lang/Throwable"));
-                let (handler, join) = (self.body.label(), self.body.label());
-                let (start, _) = self.range(body);
-                self.body.branch(op::GOTO, join);
-                self.join(handler, &[throwable]);
-                self.local(0x3a, self.scratch());
-                let covered = self.body.here();
-                self.body.rows.push((start, covered, handler, 0));
-                self.increment(self.first + 1, 3);
-                self.join(join, &[]);
-            }
-            FallIntoHandler(body) => {
-                let throwable = Type::Object(self.class.class("java/lang/Throwable"));
-                let handler = self.body.label();
-                let (start, end) = self.range(body);
-                self.body.rows.push((start, end, handler, 0));
-                self.body.op(&[0x01]);
-                self.join(handler, &[throwable]);
-                self.body.op(&[0x57]);
-            }
-            HandlerFirst(body) => {
-                let catch_type = self.class.class("java/lang/RuntimeException");
-                let (over, join) = (self.body.label(), self.body.label());
-                self.body.branch(op::GOTO, over);
-                let handler = self.body.label();
-                self.join(handler, &[Type::Object(catch_type)]);
-                self.body.op(&[0x57]);
-                self.body.branch(op::GOTO, join);
-                self.join(over, &[]);
-                let (start, end) = self.range(body);
-                self.body.rows.push((start, end, handler, catch_type));
-                self.join(join, &[]);
-            }
-            Synchronized(body) => {
-                let throwable = Type::Object(self.class.class("java/lang/Throwable"));
-                let (handler, join) = (self.body.label(), self.body.label());
-                let lock = self.first + 2;
-                self.local(0x19, lock);
-                self.body.op(&[0xc2]);
-                // Returns inside would leave the monitor locked.
-                let calm: Vec<Statement> = body
-                    .iter()
-                    .filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow))
-                    .cloned()
-                    .collect();
-                let (start, end) = self.range(&calm);
-                self.local(0x19, lock);
-                self.body.op(&[0xc3]);
-                self.body.branch(op::GOTO, join);
-                self.join(handler, &[throwable]);
-                self.local(0x3a, self.scratch());
-                self.local(0x19, lock);
-                self.body.op(&[0xc3]);
-                let covered = self.body.here();
-                self.body.rows.push((start, end, handler, 0));
-                self.body.rows.push((handler, covered, handler, 0));
-                self.join(join, &[]);
-            }
+            TryCatch(body, caught) => self.try_catch(body, caught),
+            SelfCovering(body) => self.self_covering(body),
+            FallIntoHandler(body) => self.fall_into_handler(body),
+            HandlerFirst(body) => self.handler_first(body),
+            Synchronized(body) => self.synchronized(body),
             NewArray => {
                 self.bit(7);
                 self.body.op(&[op::NEWARRAY, 10]);
                 self.body.op(&[0xbe]);
                 self.add();
             }
-            MultiArray => {
-                let index = self.class.class("[[J");
-                self.body.op(&[0x05]);
-                self.body.op(&[0x06]);
-                let [a, b] = index.to_be_bytes();
-                self.body.op(&[op::MULTIANEWARRAY, a, b, 2]);
-                self.body.op(&[0xbe]);
-                self.add();
-            }
-            NewConditional => {
-                let (other, join) = (self.body.label(), self.body.label());
-                let new = self.new_object("java/lang/StringBuilder");
-                let object = Type::Uninitialized(new);
-                self.body.op(&[op::DUP]);
-                self.bit(1);
-                self.body.branch(0x99, other);
-                self.body.op(&[0x10, 12]);
-                self.body.branch(op::GOTO, join);
-                self.join(other, &[object, object]);
-                self.body.op(&[0x10, 34]);
-                self.join(join, &[object, object, INT]);
-                self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
-                self.call(0xb6, "java/lang/StringBuilder", "capacity", "()I");
-                self.add();
-            }
-            NewThrownAway(nested) => {
-                self.new_object("java/lang/StringBuilder");
-                self.body.op(&[0x10, 9]);
-                if *nested {
-                    self.new_object("java/lang/StringBuilder");
-                    self.body.op(&[0x10, 8]);
-                    self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
-                }
-                self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
-            }
+            MultiArray => self.multi_array(),
+            NewConditional => self.new_conditional(),
+            NewThrownAway(nested) => self.new_thrown_away(*nested),
             MaybeReturn => {
                 let join = self.body.label();
                 self.bit(7);
@@ -539,15 +432,7 @@ impl<'a> Emitter<'a> {
                 self.throw();
                 self.join(join, &[]);
             }
-            Subroutine(body) if !self.typed() && self.subroutines.is_empty() => {
-                let label = self.body.label();
-                self.body.branch(op::JSR, label);
-                self.increment(self.first + 1, 1);
-                self.body.branch(op::JSR, label);
-                // Subroutines must not call each other, nor return from the method with frames unbalanced.
-                let calm = body.iter().filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray)).cloned();
-                self.subroutines.push((label, calm.collect()));
-            }
+            Subroutine(body) if !self.typed() && self.subroutines.is_empty() => self.subroutine(body),
             Subroutine(body) => self.block(body),
             Far(bytes) => {
                 let join = self.body.label();
@@ -556,17 +441,154 @@ impl<'a> Emitter<'a> {
                 self.padding(*bytes);
                 self.join(join, &[]);
             }
-            FarBack(bytes) => {
-                let counter = self.counter();
-                let head = self.body.label();
-                self.join(head, &[]);
-                self.padding(*bytes);
-                self.increment(counter, 1);
-                self.local(0x15, counter);
-                self.body.op(&[0x05]);
-                self.body.branch(0xa1, head);
-            }
+            FarBack(bytes) => self.far_back(*bytes),
         }
+    }
+
+    fn branches(&mut self, condition: u8, then: &[Statement], otherwise: &[Statement]) {
+        let (other, join) = (self.body.label(), self.body.label());
+        self.bit(1 << (condition % 3));
+        self.body.branch(0x99 + condition % 6, other);
+        self.block(then);
+        self.body.branch(op::GOTO, join);
+        self.join(other, &[]);
+        self.block(otherwise);
+        self.join(join, &[]);
+    }
+
+    fn try_catch(&mut self, body: &[Statement], caught: &[Statement]) {
+        let catch_type = self.class.class("java/lang/RuntimeException");
+        let (handler, join) = (self.body.label(), self.body.label());
+        let (start, end) = self.range(body);
+        self.body.annotations.push(Target::Catch(self.body.rows.len() as u16));
+        self.body.rows.push((start, end, handler, catch_type));
+        self.body.branch(op::GOTO, join);
+        self.join(handler, &[Type::Object(catch_type)]);
+        self.local(0x3a, self.scratch());
+        self.block(caught);
+        self.join(join, &[]);
+    }
+
+    fn self_covering(&mut self, body: &[Statement]) {
+        let throwable = Type::Object(self.class.class("java/lang/Throwable"));
+        let (handler, join) = (self.body.label(), self.body.label());
+        let (start, _) = self.range(body);
+        self.body.branch(op::GOTO, join);
+        self.join(handler, &[throwable]);
+        self.local(0x3a, self.scratch());
+        let covered = self.body.here();
+        self.body.rows.push((start, covered, handler, 0));
+        self.increment(self.first + 1, 3);
+        self.join(join, &[]);
+    }
+
+    fn fall_into_handler(&mut self, body: &[Statement]) {
+        let throwable = Type::Object(self.class.class("java/lang/Throwable"));
+        let handler = self.body.label();
+        let (start, end) = self.range(body);
+        self.body.rows.push((start, end, handler, 0));
+        self.body.op(&[0x01]);
+        self.join(handler, &[throwable]);
+        self.body.op(&[0x57]);
+    }
+
+    fn handler_first(&mut self, body: &[Statement]) {
+        let catch_type = self.class.class("java/lang/RuntimeException");
+        let (over, join) = (self.body.label(), self.body.label());
+        self.body.branch(op::GOTO, over);
+        let handler = self.body.label();
+        self.join(handler, &[Type::Object(catch_type)]);
+        self.body.op(&[0x57]);
+        self.body.branch(op::GOTO, join);
+        self.join(over, &[]);
+        let (start, end) = self.range(body);
+        self.body.rows.push((start, end, handler, catch_type));
+        self.join(join, &[]);
+    }
+
+    fn synchronized(&mut self, body: &[Statement]) {
+        let throwable = Type::Object(self.class.class("java/lang/Throwable"));
+        let (handler, join) = (self.body.label(), self.body.label());
+        let lock = self.first + 2;
+        self.local(0x19, lock);
+        self.body.op(&[0xc2]);
+        // Returns inside would leave the monitor locked.
+        let calm: Vec<Statement> = body
+            .iter()
+            .filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray | MaybeThrow))
+            .cloned()
+            .collect();
+        let (start, end) = self.range(&calm);
+        self.local(0x19, lock);
+        self.body.op(&[0xc3]);
+        self.body.branch(op::GOTO, join);
+        self.join(handler, &[throwable]);
+        self.local(0x3a, self.scratch());
+        self.local(0x19, lock);
+        self.body.op(&[0xc3]);
+        let covered = self.body.here();
+        self.body.rows.push((start, end, handler, 0));
+        self.body.rows.push((handler, covered, handler, 0));
+        self.join(join, &[]);
+    }
+
+    fn multi_array(&mut self) {
+        let index = self.class.class("[[J");
+        self.body.op(&[0x05]);
+        self.body.op(&[0x06]);
+        let [a, b] = index.to_be_bytes();
+        self.body.op(&[op::MULTIANEWARRAY, a, b, 2]);
+        self.body.op(&[0xbe]);
+        self.add();
+    }
+
+    fn new_conditional(&mut self) {
+        let (other, join) = (self.body.label(), self.body.label());
+        let new = self.new_object("java/lang/StringBuilder");
+        let object = Type::Uninitialized(new);
+        self.body.op(&[op::DUP]);
+        self.bit(1);
+        self.body.branch(0x99, other);
+        self.body.op(&[0x10, 12]);
+        self.body.branch(op::GOTO, join);
+        self.join(other, &[object, object]);
+        self.body.op(&[0x10, 34]);
+        self.join(join, &[object, object, INT]);
+        self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
+        self.call(0xb6, "java/lang/StringBuilder", "capacity", "()I");
+        self.add();
+    }
+
+    fn new_thrown_away(&mut self, nested: bool) {
+        self.new_object("java/lang/StringBuilder");
+        self.body.op(&[0x10, 9]);
+        if nested {
+            self.new_object("java/lang/StringBuilder");
+            self.body.op(&[0x10, 8]);
+            self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
+        }
+        self.call(op::INVOKESPECIAL, "java/lang/StringBuilder", "<init>", "(I)V");
+    }
+
+    fn subroutine(&mut self, body: &[Statement]) {
+        let label = self.body.label();
+        self.body.branch(op::JSR, label);
+        self.increment(self.first + 1, 1);
+        self.body.branch(op::JSR, label);
+        // Subroutines must not call each other, nor return from the method with frames unbalanced.
+        let calm = body.iter().filter(|s| matches!(s, Add(_) | Mix | Pad(_) | NewArray)).cloned();
+        self.subroutines.push((label, calm.collect()));
+    }
+
+    fn far_back(&mut self, bytes: u16) {
+        let counter = self.counter();
+        let head = self.body.label();
+        self.join(head, &[]);
+        self.padding(bytes);
+        self.increment(counter, 1);
+        self.local(0x15, counter);
+        self.body.op(&[0x05]);
+        self.body.branch(0xa1, head);
     }
 
     /// Bytes that do nothing, a return in between every 10,000: trampolines need code that ends.

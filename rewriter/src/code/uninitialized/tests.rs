@@ -336,17 +336,18 @@ fn this_is_initialised_where_every_way_has_called_a_constructor() {
     }
 }
 
+fn with_frames(
+    text: &str,
+    frames: &[(&str, &str)],
+    descriptor: &str,
+    is_constructor: bool,
+) -> Result<String, Reason> {
+    let walked = Walked { text, frames: Some(frames), descriptor, is_constructor, ..Walked::default() };
+    Walked { is_static: !is_constructor, ..walked }.flow()
+}
+
 #[test]
 fn frames_say_what_is_known_where_ways_meet() {
-    fn of(
-        text: &str,
-        frames: &[(&str, &str)],
-        descriptor: &str,
-        is_constructor: bool,
-    ) -> Result<String, Reason> {
-        let walked = Walked { text, frames: Some(frames), descriptor, is_constructor, ..Walked::default() };
-        Walked { is_static: !is_constructor, ..walked }.flow()
-    }
     // Frames of a static method with these parameters; which locals hold the object that `a` made at `l`.
     let text = |local: usize| format!("a: new A; goto l; l: aload {local}; i: init; return");
     for (descriptor, frames, expected) in [
@@ -367,7 +368,8 @@ fn frames_say_what_is_known_where_ways_meet() {
     ] {
         let seen: String = (0..7)
             .map(|local| {
-                match of(&text(local).replace("goto", "g: goto"), frames, descriptor, false).unwrap() {
+                match with_frames(&text(local).replace("goto", "g: goto"), frames, descriptor, false).unwrap()
+                {
                     seen if seen == "i=a" => 'a',
                     seen => seen.chars().last().filter(|last| *last == '?').map_or('!', |_| '-'),
                 }
@@ -385,7 +387,7 @@ fn frames_say_what_is_known_where_ways_meet() {
         ("full | this", "i=this"),
     ] {
         assert_eq!(
-            of("a: new A; l: init; return", &[("l", frame)], "()V", false)
+            with_frames("a: new A; l: init; return", &[("l", frame)], "()V", false)
                 .as_deref()
                 .map(|seen| seen.replace('l', "i")),
             Ok(expected.to_owned()),
@@ -393,10 +395,14 @@ fn frames_say_what_is_known_where_ways_meet() {
         );
     }
     let popped = "a: new A; l: pop2; i: init; return";
-    assert_eq!(of(popped, &[("l", "full | new@a long")], "()V", false).as_deref(), Ok("i=a"));
-    assert_eq!(of(popped, &[("l", "full | new@a int int")], "()V", false).as_deref(), Ok("i=a"));
-    assert_eq!(of(popped, &[("l", "full | long new@a")], "()V", false).as_deref(), Ok("i=?"));
-    // In constructors: where `this` is in a local, or on the stack alone.
+    assert_eq!(with_frames(popped, &[("l", "full | new@a long")], "()V", false).as_deref(), Ok("i=a"));
+    assert_eq!(with_frames(popped, &[("l", "full | new@a int int")], "()V", false).as_deref(), Ok("i=a"));
+    assert_eq!(with_frames(popped, &[("l", "full | long new@a")], "()V", false).as_deref(), Ok("i=?"));
+}
+
+/// In a local, or on the stack alone.
+#[test]
+fn frames_of_constructors_say_where_this_is() {
     let text = "iload_1; ifeq l; aload_0; i: init; a: return; l: nop; m: return";
     for (frame, expected) in [
         ("same", "i=this a..l"),
@@ -407,17 +413,17 @@ fn frames_say_what_is_known_where_ways_meet() {
         ("chop1", "i=this a..l"),
         ("full |", "i=this a..end"),
     ] {
-        assert_eq!(of(text, &[("l", frame)], "(I)V", true).as_deref(), Ok(expected), "{frame}");
+        assert_eq!(with_frames(text, &[("l", frame)], "(I)V", true).as_deref(), Ok(expected), "{frame}");
     }
     for (descriptor, frames) in [
         ("(I)V", &[("l", "chop3")][..]),
         ("(I)V", &[("a", "same"), ("l", "chop3")]),
         ("(I)V", &[("a", "append int"), ("l", "full |"), ("m", "chop1")]),
     ] {
-        assert_eq!(of(text, frames, descriptor, true), Err(Reason::BadStackMap), "{frames:?}");
+        assert_eq!(with_frames(text, frames, descriptor, true), Err(Reason::BadStackMap), "{frames:?}");
     }
     for descriptor in ["I)V", "(Q)V"] {
-        assert_eq!(of(text, &[], descriptor, true), Err(Reason::BadCode), "{descriptor}");
+        assert_eq!(with_frames(text, &[], descriptor, true), Err(Reason::BadCode), "{descriptor}");
     }
 }
 
