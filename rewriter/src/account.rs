@@ -28,7 +28,7 @@ use std::io::{self, Write};
 /// How every account begins: the first key of its first line.
 pub const BEGIN: &str = "{\"kind\":\"";
 
-/// What became of one class, or of an entry or file that could not be treated as one.
+/// Outcome of one class, or of an entry or file that could not be treated as one.
 #[derive(Debug)]
 pub struct ClassRecord<'a> {
     /// The input as the user named it; none of a class that was loaded.
@@ -37,7 +37,7 @@ pub struct ClassRecord<'a> {
     pub entry: Option<&'a str>,
     /// The class's name, if it could be read.
     pub class: Option<&'a str>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// From a closed list; with `Excluded` and `Skipped`.
     pub reason: Option<Reason>,
@@ -47,14 +47,14 @@ pub struct ClassRecord<'a> {
     pub methods: &'a [MethodRecord<'a>],
 }
 
-/// What became of one method.
+/// Outcome of one method.
 #[derive(Debug)]
 pub struct MethodRecord<'a> {
     /// As in the class file, escaped for people.
     pub name: &'a str,
     /// The same.
     pub descriptor: &'a str,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// From a closed list; of what is not rewritten.
     pub reason: Option<Reason>,
@@ -64,7 +64,7 @@ pub struct MethodRecord<'a> {
     pub id: Option<u32>,
 }
 
-/// What became of a rule for calls of one's own.
+/// Outcome of a rule for calls of one's own.
 #[derive(Debug, Serialize)]
 pub struct ProbeRecord<'a> {
     /// The file of the rule, as it was named.

@@ -159,12 +159,12 @@ impl<'a> Instrumenter<'a> {
         self.calls_everywhere = true;
     }
 
-    /// What became of the code regions since this was called.
+    /// Outcome of the code regions since this was called.
     pub fn take_region_records(&mut self) -> Vec<RegionRecord> {
         std::mem::take(&mut self.account.region_records)
     }
 
-    /// What became of the code regions so far, wherever one of their classes was met.
+    /// Outcome of the code regions so far, wherever one of their classes was met.
     pub fn region_records(&self) -> &[RegionRecord] {
         &self.account.region_records
     }

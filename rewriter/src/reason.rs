@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// What became of a class or method.
+/// Outcome of a class or method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

@@ -104,7 +104,7 @@ impl Corpus {
         Ok(Corpus { directory, jars })
     }
 
-    /// Whether the whole corpus is asked for.
+    /// Whether the whole corpus is requested.
     pub fn full() -> bool {
         std::env::var_os("INSTRUMENT_CORPUS_FULL").is_some_and(|value| value == "1")
     }

@@ -179,7 +179,7 @@ fn children_are_left_alone() -> Result<()> {
     for jre in jre::ends()? {
         let outcome = unchanged(&jre, "", &["-cp", &class_path(), "Hard", "children", "2"])?;
         assert_eq!((outcome.code, outcome.profiles()), (Some(0), 1), "Java {}", jre.version);
-        // All of them, if they are asked for.
+        // All of them, if they are requested.
         let mut java = jre.java();
         java.env("JAVA_TOOL_OPTIONS", option("")?).args(["-cp", &class_path(), "Hard", "children", "2"]);
         let outcome = agent::finish(java)?;

@@ -1,4 +1,4 @@
-//! `armed`: the agent is in the program from the start on, does nothing, and records whenever that is asked for.
+//! `armed`: the agent is in the program from the start on, does nothing, and records whenever that is requested.
 #![cfg(target_os = "linux")]
 
 use std::fs;

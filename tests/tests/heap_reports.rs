@@ -230,7 +230,7 @@ fn the_trace_of_a_real_program_is_valid() {
 #[test]
 fn objects_are_recorded_again_and_again() {
     for jre in jre::ends().unwrap() {
-        // Nothing is made but what is asked for.
+        // Nothing is made but what is requested.
         let mut program = Program::start(&jre, &["-XX:+UseSerialGC"], &["Attached", "0"], None).unwrap();
         let rounds =
             [("objects", 7, 1), ("counts", 3, 0), ("objects", 5, 1), ("objects", 0, 0), ("objects", 2, 1)];

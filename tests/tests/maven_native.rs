@@ -177,7 +177,7 @@ fn the_binary_comes_from_the_repository_of_the_plugin() -> Result<()> {
     ensure!(!copies.join("instrument").exists(), "the wrong file was put there");
     fs::write(&released, kept)?;
 
-    // An explicit path wins, and its own agent is asked for.
+    // An explicit path wins, and its own agent is requested.
     let path = format!("-Dinstrument.executable={}", subject::instrument()?.display());
     let (success, said) = native.build(|maven| _ = maven.args(["-o", &path]))?;
     let library = agent::library()?.canonicalize()?;

@@ -84,7 +84,7 @@ fn what_is_missing_is_named() -> Result<()> {
         ensure!(reason == "peer-not-recorded" && peer.starts_with("127.0.0.1:"), "{reason} {peer}");
     }
     ensure!(unmatched(&alone).iter().any(|row| row.4 >= CALLS));
-    // A server alone, and without the middle of the chain: what nobody is known to have caused is there if all is asked for.
+    // A server alone, and without the middle of the chain: what nobody is known to have caused is there if all is requested.
     let alone = merged(std::slice::from_ref(end), &["--process", "all"])?;
     ensure!(side(&alone, 0, "served")?[1] >= CALLS, "{}", alone["matching"]);
     assert_eq!(count(&alone, &["last (pid", "(remote calls)", "BeaconServer.remoteFoo"]), Some(CALLS));

@@ -168,7 +168,7 @@ fn a_running_program_is_watched_until_it_ends() -> Result<()> {
     ensure!(screen.is_coloured() && screen.terminal.screen().alternate_screen(), "{first}");
     program.call(250)?;
     screen.until("what was added", |text| calls(text, "Asked.leaf") == Some(350))?;
-    // Paused, nothing changes, until a refresh is asked for.
+    // Paused, nothing changes, until a refresh is requested.
     screen.press(" ")?;
     screen.until("the pause", |text| text.contains("paused"))?;
     program.call(50)?;

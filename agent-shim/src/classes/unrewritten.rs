@@ -9,7 +9,7 @@
 //!
 //! - `of-agent`: those of other agents of `java.lang.instrument`: they are not the program, unless somebody names them.
 //!
-//! And methods of the JDK that were asked for: `intrinsic`, in whose place JIT compilers put code of their own.
+//! And methods of the JDK that were requested: `intrinsic`, in whose place JIT compilers put code of their own.
 
 use instrument_names::signature::readable;
 use instrument_rewriter::class_file::mutf8;
@@ -39,7 +39,7 @@ pub(crate) fn natives_of_loaded(class: &[u8]) {
     count_once(&OF_LOADED, mutf8::escape(class).replace('/', "."));
 }
 
-/// A method of the JDK that was asked for is not recorded, because JIT compilers put code of their own in its place; names as in the class file.
+/// A method of the JDK that was requested is not recorded, because JIT compilers put code of their own in its place; names as in the class file.
 pub(crate) fn intrinsic(class: &[u8], name: &[u8], descriptor: &[u8]) {
     let [class, name, descriptor] = [class, name, descriptor].map(mutf8::escape);
     let method = format!("{}.{name}{descriptor}", class.replace('/', "."));

@@ -4,7 +4,7 @@
 //! What can be had of the virtual machine only before it is initialised is taken then:
 //!
 //! - The runtime lies on the boot path: class data sharing prints no warning when a recording begins.
-//! - Capabilities are asked for: compiled code records on what it depends, so that the first retransformation need not throw all of it
+//! - Capabilities are requested: compiled code records on what it depends, so that the first retransformation need not throw all of it
 //!   away; and requests can name the monitors of threads, which some versions grant at the start only.
 //! - The library is there: since Java 21 loading it later prints a warning (JEP 451), and can be forbidden.
 //!

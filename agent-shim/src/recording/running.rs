@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The frames of a stack that are asked for at first. There is room for so many of each thread, so it is not more.
 const FRAMES: usize = 1 << 12;
-/// The most that are asked for.
+/// The most that are requested.
 const MOST_FRAMES: usize = 1 << 18;
 /// The most frames of one thread that callees are recorded beneath. What is called by those above them is recorded beneath the last.
 const MOST: usize = 256;

@@ -91,7 +91,7 @@ pub(crate) fn finish(output: Output) -> Run {
 }
 
 impl Run {
-    /// Checks the exit code; 0 with nothing on stdout that was not asked for.
+    /// Checks the exit code; 0 with nothing on stdout that was not requested.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Run {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);

@@ -76,7 +76,7 @@ fn requests_from_outside_are_the_tree_by_their_routes() {
     ];
     assert_eq!(lines(&tree.model), expected);
     assert_eq!(tree.remarks, ["P1: only its work for requests is shown; --process all shows all of it"]);
-    // All of it, where all processes are asked for.
+    // All of it, where all processes are requested.
     let all = lines(&merged(&files, |_| View::default()).model);
     for line in ["2 main 1 0", "3 m8 1 500", "2 served GET /orders/{id} 1 0", "8 m5 2 40"] {
         assert!(all.iter().any(|one| one == line), "{line}: {all:#?}");

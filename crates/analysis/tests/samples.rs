@@ -60,7 +60,7 @@ fn written(samples: &ThreadSamples) -> Vec<u8> {
 
 #[test]
 fn the_cpu_time_of_a_thread_is_spread_over_its_samples() {
-    // 200 samples in 400 ms: each stands for 2 ms, whatever was asked for.
+    // 200 samples in 400 ms: each stands for 2 ms, whatever was requested.
     let model = model(written(&of_thread(400)));
     let names: Vec<_> = model.resources().iter().map(|resource| resource.name.as_str()).collect();
     assert_eq!(names[..4], ["running", "waiting", "samples", "probes"]);

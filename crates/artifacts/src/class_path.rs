@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Classes by internal name.
 type Classes = HashMap<Box<[u8]>, Arc<Summary>>;
 
-/// Inputs and class path first, then the JDK, from which classes are read when they are asked for.
+/// Inputs and class path first, then the JDK, from which classes are read when they are requested.
 #[derive(Default)]
 pub struct Places {
     classes: Classes,

@@ -81,7 +81,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file that was asked for, or [`DEFAULT`] if there is one; that is said.
+    /// Reads the file that was requested, or [`DEFAULT`] if there is one; that is said.
     pub fn read(asked_for: Option<&Path>, listener: &dyn Listener) -> Result<Config> {
         let path = asked_for.unwrap_or(Path::new(DEFAULT));
         let text = match std::fs::read_to_string(path) {

@@ -33,7 +33,7 @@ pub trait Sink {
     /// Whether [`record`](Self::record) is of any use.
     fn wants_records(&self) -> bool;
 
-    /// What became of a class; in the order of the inputs.
+    /// Outcome of a class; in the order of the inputs.
     fn record(&mut self, record: &ClassRecord<'_>) -> Result<()>;
 
     /// The new bytes of a file, or none if it stays as it is. This or [`archive`](Self::archive) is called once for every file.

@@ -2,7 +2,7 @@
 //!
 //! 1. Read the cases ([`case`]): folders with a `case.toml`.
 //! 2. For each: run its command, print the classes that it made, and compare the texts with the blessed ones, method by method.
-//! 3. Link the classes on virtual machines and run the program ([`jvm`]), where that is asked for.
+//! 3. Link the classes on virtual machines and run the program ([`jvm`]), where that is requested.
 
 pub mod case;
 pub mod jvm;
@@ -38,7 +38,7 @@ pub struct Job<'a> {
     pub context: usize,
 }
 
-/// What became of a case.
+/// Outcome of a case.
 pub struct Examined {
     /// Whether all is as blessed.
     pub outcome: Outcome,

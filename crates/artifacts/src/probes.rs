@@ -165,7 +165,7 @@ impl<'u> Probes<'u> {
         Ok(())
     }
 
-    /// What became of each rule in the classes that were rewritten here.
+    /// Outcome of each rule in the classes that were rewritten here.
     ///
     /// # Errors
     /// Something that is passed does not fit what takes it.

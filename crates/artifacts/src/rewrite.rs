@@ -41,7 +41,7 @@ pub struct Request<'a> {
     pub probes: Option<&'a Path>,
     /// Archives and directories with more classes, for both.
     pub class_path: Vec<String>,
-    /// The JDK whose judgement is asked for, if not that of the `java` on the path.
+    /// The JDK whose judgement is requested, if not that of the `java` on the path.
     pub java_home: Option<PathBuf>,
     /// The command that a name is most like which is no file.
     pub meant_as: &'a dyn Fn(&str) -> Option<String>,
@@ -138,7 +138,7 @@ impl Rewritten {
         bound::remarks(&self.jobs)
     }
 
-    /// Judges the outputs, if that was asked for, and says what is wrong with them that is not with their inputs; returns how much that is.
+    /// Judges the outputs, if that was requested, and says what is wrong with them that is not with their inputs; returns how much that is.
     ///
     /// # Errors
     /// An output that cannot be read.

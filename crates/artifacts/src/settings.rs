@@ -113,7 +113,7 @@ pub struct Settings {
     pub runtime: Runtime,
     /// What the program records.
     pub record: Record,
-    /// Where the times of a tree come from, if that was asked for; else from samples.
+    /// Where the times of a tree come from, if that was requested; else from samples.
     #[serde(serialize_with = "or_samples")]
     pub timing: Option<Timing>,
     /// Only what these methods call is recorded; empty: everything.
@@ -179,7 +179,7 @@ impl Settings {
     }
 
     /// Whether the options make sense together. `has_probes`: with calls of the user's own methods, beside which nothing else is inserted
-    /// unless it is asked for.
+    /// unless it is requested.
     ///
     /// # Errors
     /// They do not: wrong usage.

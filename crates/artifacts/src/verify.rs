@@ -84,7 +84,7 @@ pub struct Document<'d> {
     old_faults: usize,
 }
 
-/// A JVM whose judgement is asked for, and where it finds classes.
+/// A JVM whose judgement is requested, and where it finds classes.
 pub struct Judge {
     jdk: Option<Arc<Jdk>>,
     /// Its version, and what it allows.

@@ -26,7 +26,7 @@ pub enum Line<'a> {
         /// The pattern as it was given; it may hold blanks.
         pattern: &'a str,
     },
-    /// What became of a rule of `--probes`: `PID probe JSON`, a [`RuleOutcome`].
+    /// Outcome of a rule of `--probes`: `PID probe JSON`, a [`RuleOutcome`].
     Probe {
         /// The id of the process.
         process: u32,
@@ -37,7 +37,7 @@ pub enum Line<'a> {
     Ended(u32),
 }
 
-/// What became of a rule in one process.
+/// Outcome of a rule in one process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleOutcome {
     /// The name of the rule.

@@ -32,7 +32,7 @@ enum Seen {
     Live(u64),
 }
 
-/// What became of the files in one look.
+/// Outcome of the files in one look.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub copied: u64,
@@ -77,7 +77,7 @@ impl<'a> Shipper<'a> {
         Ok(Shipper { opts, listener, store, seen: HashMap::new(), tally: Tally::default() })
     }
 
-    /// What became of the files so far.
+    /// Outcome of the files so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }

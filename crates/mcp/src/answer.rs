@@ -29,7 +29,7 @@ pub(crate) struct Report<'a> {
 
 /// What is to be answered.
 pub(crate) struct Asked<'a> {
-    /// Rows that are asked for.
+    /// Rows that are requested.
     pub(crate) rows: usize,
     /// The words of the command line that prints so many rows as text.
     pub(crate) command: &'a dyn Fn(usize) -> Vec<String>,

@@ -6,6 +6,6 @@
 pub struct BadPattern {
     /// The pattern as it was given.
     pub pattern: String,
-    /// What is wrong with it.
+    /// Fault of it.
     pub reason: String,
 }

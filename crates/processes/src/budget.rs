@@ -163,7 +163,7 @@ impl Program {
         Ok(())
     }
 
-    /// What became of the budget, in a sentence; nothing if it was never looked at.
+    /// Outcome of the budget, in a sentence; nothing if it was never looked at.
     fn said(&self, target: &str, percent: f64) -> Option<String> {
         let Some(now) = self.now else {
             let reason = self.unknown.as_ref()?;
@@ -225,7 +225,7 @@ impl Budget {
         }
     }
 
-    /// What became of it, a sentence for each process.
+    /// Its outcome, a sentence for each process.
     pub fn said(&self) -> impl Iterator<Item = String> + '_ {
         self.programs.iter().filter_map(|(target, program)| program.said(target, self.percent))
     }

@@ -40,7 +40,7 @@ pub struct Wait {
     pub context: u32,
     /// Contended: number of the thread that had the monitor; 0: unknown.
     pub owner: u32,
-    /// Waiting: the timeout that was asked for, in ms; 0: none.
+    /// Waiting: the timeout that was requested, in ms; 0: none.
     pub timeout: u64,
     /// The timeout ran out.
     pub timed_out: bool,

@@ -1,4 +1,4 @@
-//! What is wrong with a class: the rule, the place, what the rule expects and what was found.
+//! Fault of a class: the rule, the place, what the rule expects and what was found.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The classes of a JDK: those of its module image, read when they are asked for.
+//! The classes of a JDK: those of its module image, read when they are requested.
 
 use crate::hierarchy::{ClassPath, Summary};
 use crate::image::Image;

@@ -41,7 +41,7 @@ impl ClassPath for Jdk {
     }
 }
 
-/// What is wrong with `static Object m(ARGUMENT o) { return o.MEMBER; }` of the class `Caller` below `above`.
+/// Fault of `static Object m(ARGUMENT o) { return o.MEMBER; }` of the class `Caller` below `above`.
 fn fault(above: &str, argument: &str, tag: u8, member: [&str; 3]) -> Option<Rule> {
     fault_of(ClassFile::new(52), above, argument, tag, member)
 }

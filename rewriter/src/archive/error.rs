@@ -10,7 +10,7 @@ use std::io;
 pub struct ArchiveError {
     /// The archive or entry, outermost first: `app.jar!BOOT-INF/lib/x.jar!com/A.class`.
     pub at: String,
-    /// What is wrong with it.
+    /// Fault of it.
     pub kind: ErrorKind,
 }
 
@@ -20,7 +20,7 @@ impl ArchiveError {
     }
 }
 
-/// What is wrong with an archive.
+/// Fault of an archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -1,6 +1,6 @@
 //! Reading class files: spans of the input and typed views on them (JVMS chapter 4).
 //!
-//! Nothing is copied and nothing is decoded that was not asked for; names stay the modified UTF-8
+//! Nothing is copied and nothing is decoded that was not requested; names stay the modified UTF-8
 //! bytes that they are. [`ClassFile::parse`] walks the whole file once, so whoever holds a
 //! `ClassFile` knows that its structure is complete.
 

@@ -42,7 +42,7 @@ pub(crate) struct ConstantPoolAppender {
     /// Utf8 and Class entries for the runtime's names, by text: looked through once per hook and class.
     texts: Vec<(&'static str, u16)>,
     classes: Vec<(&'static str, u16)>,
-    /// The pool's own Integer entries, by value; looked for when the first one is asked for.
+    /// The pool's own Integer entries, by value; looked for when the first one is requested.
     integers: Option<Vec<(u32, u16)>>,
     /// What the calls of a user of this crate name, by [`key`].
     own: HashMap<Vec<u8>, u16>,

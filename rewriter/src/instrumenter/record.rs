@@ -6,7 +6,7 @@ use crate::region::RegionFault;
 use crate::rewrite::Note;
 use std::collections::BTreeMap;
 
-/// What became of one method.
+/// Outcome of one method.
 #[derive(Debug, Clone)]
 pub struct MethodRecord {
     /// As in the class file, escaped for people.
@@ -21,7 +21,7 @@ pub struct MethodRecord {
     pub notes: Vec<Note>,
 }
 
-/// What became of one class.
+/// Outcome of one class.
 #[derive(Debug, Clone)]
 pub struct ClassRecord {
     /// The internal name, escaped for people; empty if the bytes are no class.
@@ -57,7 +57,7 @@ pub struct Totals {
     pub methods_wrapped_bare: u64,
 }
 
-/// What became of a code region in one class.
+/// Outcome of a code region in one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionRecord {
     /// Position in the list of regions.

@@ -120,7 +120,7 @@ impl ClassRewriter {
         self.own_calls = inserter;
     }
 
-    /// What became of the regions that lie in the last class.
+    /// Outcome of the regions that lie in the last class.
     pub fn region_reports(&self) -> &[RegionReport] {
         &self.region_reports
     }

@@ -44,7 +44,7 @@ pub(crate) struct MethodRewriter {
     appended: Vec<u32>,
     /// New row of each old exception table row.
     moved_rows: Vec<u16>,
-    /// What became of the regions and of the calls of a user of this crate in the last method.
+    /// Outcome of the regions and of the calls of a user of this crate in the last method.
     pub(crate) findings: Findings,
     unknown_attributes: u16,
     crossed_huge_limit: bool,

@@ -29,7 +29,7 @@ pub enum Choice {
     Leave,
 }
 
-/// What became of a class.
+/// Outcome of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// At least one method changed; the new class was appended to the output.
@@ -94,7 +94,7 @@ pub enum Note {
     Region(u32),
 }
 
-/// What became of a region in one class.
+/// Outcome of a region in one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionReport {
     /// Position in the list of regions.

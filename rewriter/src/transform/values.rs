@@ -68,7 +68,7 @@ enum What {
     Prepares { above: Above },
 }
 
-/// What a call of `method` has to do with a value that is asked for.
+/// What a call of `method` has to do with a value that is requested.
 fn call_of(method: &MemberRef<'_>, transforms: &Transforms) -> Option<ValueCall> {
     let statement = || {
         let what = transforms.jdbc.then(|| statements::call_of(method)).flatten()?;

@@ -111,7 +111,7 @@ impl StackDepth {
         (scanned, None)
     }
 
-    /// Notes how deep the stack is at each frame. A refusal: a frame is deeper than `max`, if that is asked for, or names a constant behind
+    /// Notes how deep the stack is at each frame. A refusal: a frame is deeper than `max`, if that is requested, or names a constant behind
     /// `count` of them, for which the reason is `out`. Without `max` no depth is noted.
     fn note_frames(
         &mut self,

@@ -406,7 +406,7 @@ const ATTRIBUTES: [&str; 6] = [
     "LAnnotation;",
 ];
 
-/// A class under construction: its pool grows as things are asked for.
+/// A class under construction: its pool grows as things are requested.
 #[derive(Clone, Default)]
 pub(crate) struct ClassBuilder {
     major: u16,

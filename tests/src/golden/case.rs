@@ -97,7 +97,7 @@ pub struct Case {
     /// What calls into libraries make too large, on top of the others.
     #[serde(default)]
     pub library_skips: BTreeMap<String, String>,
-    /// Methods that get a wrapper where that is asked for, instead of being left; by `Class.method(descriptor)`.
+    /// Methods that get a wrapper where that is requested, instead of being left; by `Class.method(descriptor)`.
     #[serde(default)]
     pub wraps: BTreeMap<String, Wrapper>,
     /// What `rmi` must leave alone on top of the others.

@@ -147,7 +147,7 @@ pub struct Outcome {
     pub skips: Vec<Skip>,
     /// The methods that got a wrapper, and whether their code has no room for other transforms.
     pub wrapped: BTreeMap<String, bool>,
-    /// What became of the regions in this class: by name, a fault or none.
+    /// Outcome of the regions in this class: by name, a fault or none.
     pub regions: Vec<(String, Option<String>)>,
 }
 

@@ -45,7 +45,7 @@ impl Format {
         matches!(self, Format::Perfetto | Format::Pprof | Format::OtlpProfiles)
     }
 
-    /// Whether it has no room for a figure that is asked for, or for all of them.
+    /// Whether it has no room for a figure that is requested, or for all of them.
     pub fn takes_no_figure(self) -> bool {
         matches!(
             self,
@@ -247,7 +247,7 @@ fn nests(depth: usize) -> Option<Message> {
     })
 }
 
-/// The figures that can be asked for.
+/// The figures that can be requested.
 fn figures(model: &Arcflow) -> String {
     let mut names: Vec<&str> = model.resources().iter().map(|resource| resource.name.as_str()).collect();
     if !names.contains(&model.occurrences.as_str()) {

@@ -37,7 +37,7 @@ pub(super) struct Spans<'a, S> {
     counts: HashMap<(u32, u32), u64>,
     /// Numbers of the threads that have recorded something, by copy and ordinal.
     recorded: HashMap<(u32, u32), u32>,
-    /// All threads, in the order in which they are asked for, and how many of them are, or were, in memory.
+    /// All threads, in the order in which they are requested, and how many of them are, or were, in memory.
     order: Vec<(u32, u32)>,
     taken: usize,
     loaded: HashMap<(u32, u32), Vec<Span>>,
@@ -126,7 +126,7 @@ impl<'a, S: Source> Spans<'a, S> {
         }
     }
 
-    /// Tells the waits of all threads that were not asked for, each thread with its name.
+    /// Tells the waits of all threads that were not requested, each thread with its name.
     pub(super) fn add_others(
         &mut self,
         process: usize,

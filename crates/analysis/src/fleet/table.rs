@@ -29,7 +29,7 @@ enum Values {
     Missing,
 }
 
-/// Rows of a table: the columns that were asked for, by their index there.
+/// Rows of a table: the columns that were requested, by their index there.
 pub(super) struct Rows {
     columns: Vec<Values>,
     /// How many rows there are.

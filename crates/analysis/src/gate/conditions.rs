@@ -47,7 +47,7 @@ pub enum Refusal {
         "method {0} has no name; instrument modules that run together with one --ids FILE, and record the program again"
     )]
     Unnamed(String),
-    /// A part that was asked for is not in it.
+    /// A part that was requested is not in it.
     #[error(
         "there is no {0} in it; parts of a program are in profiles with contexts (record=tree or trace) only"
     )]

@@ -117,7 +117,7 @@ impl Reason {
     }
 }
 
-/// What became of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatchState {
     /// Not decided yet.
@@ -187,7 +187,7 @@ impl Rows {
         self.starts.partition_point(|&start| start <= row) - 1
     }
 
-    /// What became of a row.
+    /// Outcome of a row.
     pub fn match_state(&self, row: u32) -> MatchState {
         self.match_state[row as usize]
     }

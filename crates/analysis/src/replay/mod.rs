@@ -62,7 +62,7 @@ pub(crate) fn add(profile: &mut Profile, all: Vec<Found>) {
 pub struct Found {
     /// Links, each where it was made first.
     pub links: Vec<LinkMade>,
-    /// What is wrong with the trace.
+    /// Fault of the trace.
     pub damage: Vec<Damage>,
 }
 

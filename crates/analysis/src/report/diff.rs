@@ -134,7 +134,7 @@ impl<'a> Diff<'a> {
         let first = runs.first().map_or(&[][..], |run| run.resources());
         let is_common = |resource: &&Resource| runs.iter().all(|run| run.resources().contains(resource));
         resources.extend(first.iter().filter(is_common).cloned());
-        // What is asked for, from what all have.
+        // What is requested, from what all have.
         let common = Arcflow::new(resources[1..].to_vec());
         let shown = shown(options, &common)?;
         let uncertain = (0..common.resources().len()).map(|r| Uncertainty::of(&common, r));
@@ -287,7 +287,7 @@ impl<'a> Diff<'a> {
         self.sorted(nodes.filter_map(|id| self.change(Changed::Context(id))).collect())
     }
 
-    /// Of times of samples only what is told to differ is listed, unless it was asked for by its name: for people, what differs in what they see.
+    /// Of times of samples only what is told to differ is listed, unless it was requested by its name: for people, what differs in what they see.
     /// Two runs of the same work differ in the calls of a few methods, too.
     fn take_rest(&self, changes: &mut Vec<Change>) -> Rest {
         let all = changes.len();
@@ -336,7 +336,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// The resources to show: those that are asked for, `calls` among them, or the usual ones.
+/// The resources to show: those that are requested, `calls` among them, or the usual ones.
 fn shown(options: &Options<'_>, common: &Arcflow) -> Result<Vec<usize>, UnknownResource> {
     let (calls, others): (Vec<_>, Vec<_>) = options.resources.iter().cloned().partition(|name| name == CALLS);
     let mut shown = if calls.is_empty() { Vec::new() } else { vec![0] };

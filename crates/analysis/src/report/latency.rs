@@ -15,9 +15,9 @@ use crate::timeline::Timeline;
 
 /// Shares of the calls, with their names.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
-/// Calls that a method has at least, unless it is asked for by its name: of fewer the longest says as much.
+/// Calls that a method has at least, unless it is requested by its name: of fewer the longest says as much.
 const FEWEST: u64 = 20;
-/// Rows of text, unless a number is asked for.
+/// Rows of text, unless a number is requested.
 const ROWS: usize = 20;
 /// Differences to a typical call that are printed.
 const DIFFERENCES: usize = 5;

@@ -431,7 +431,7 @@ impl Process<'_> {
     }
 }
 
-/// As many as are asked for, and how many are left out.
+/// As many as are requested, and how many are left out.
 fn shortened<T>(mut rows: Vec<T>, options: &Options<'_>) -> (Vec<T>, usize) {
     let usual = if options.format == Format::Text { TOP } else { usize::MAX };
     let kept = options.top.unwrap_or(usual).min(rows.len());

@@ -13,11 +13,11 @@ const FEW: usize = 10;
 /// Consumers to print, and what was left out.
 pub(crate) struct Rows {
     pub(crate) ids: Vec<FunctionId>,
-    /// Below the share that is asked for.
+    /// Below the share that is requested.
     pub(crate) below: usize,
     /// Those without a row that no sample met, nor what they called, in words.
     pub(crate) unmet: Option<String>,
-    /// Past the number of rows that is asked for.
+    /// Past the number of rows that is requested.
     pub(crate) past: usize,
 }
 

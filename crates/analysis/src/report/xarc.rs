@@ -131,7 +131,7 @@ impl<'a> Report<'a> {
         self.options.arcs.unwrap_or(usize::MAX)
     }
 
-    /// Parents or children: those below the share, or past the number that is asked for, are summed up in one line, so that sums can still
+    /// Parents or children: those below the share, or past the number that is requested, are summed up in one line, so that sums can still
     /// be seen.
     fn lines(&self, out: &mut dyn Write, columns: &Columns, lines: Vec<Line<'_>>) -> Result<(), Error> {
         let least = self.shown.first().map_or(0.0, |&r| self.options.prune * self.arcs.total()[r]);

@@ -6,7 +6,7 @@ use instrument_trace::Pause;
 /// The time for which recording was on, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded<'a> {
-    /// The bursts that were asked for, `100ms/1000ms`; none: recording was on but for the pauses.
+    /// The bursts that were requested, `100ms/1000ms`; none: recording was on but for the pauses.
     pub bursts: Option<&'a str>,
     /// ns of the profile's time, or of its window.
     pub elapsed: u64,

@@ -27,7 +27,7 @@ pub enum Error {
     Profile {
         /// Its path and, where there is one, the cure.
         what: String,
-        /// What is wrong with it.
+        /// Fault of it.
         source: instrument_trace::Error,
     },
     /// A file is neither a profile nor a text that is read like one.

@@ -47,7 +47,7 @@ pub struct Question {
     /// From one moment on and before another, ns since the origin.
     pub window: (u64, u64),
     pub rows: Vec<usize>,
-    /// How wide the picture is; none: no picture is asked for, but what the rows did.
+    /// How wide the picture is; none: no picture is requested, but what the rows did.
     pub pixels: Option<u64>,
 }
 

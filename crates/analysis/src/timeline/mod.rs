@@ -111,13 +111,13 @@ pub struct Wait {
 /// Work on behalf of another thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrow {
-    /// Row and moment at which it was asked for.
+    /// Row and moment at which it was requested.
     pub from: (usize, u64),
     /// Row and moment at which it began.
     pub to: (usize, u64),
     /// A thread was started; else a task was handed over.
     pub is_start: bool,
-    /// It is known when it was asked for: else that is taken to be when it began.
+    /// It is known when it was requested: else that is taken to be when it began.
     pub is_known: bool,
 }
 

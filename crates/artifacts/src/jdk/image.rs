@@ -54,7 +54,7 @@ pub struct Wanted<'a> {
     pub selection: String,
 }
 
-/// What became of it.
+/// Its outcome.
 #[derive(Debug)]
 pub struct Rewritten {
     /// The resources of the new image that differ.

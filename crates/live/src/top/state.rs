@@ -43,7 +43,7 @@ pub(super) struct State {
     before: Option<Moment>,
     /// When the figures were read.
     pub(super) read: SystemTime,
-    /// The resource that is asked for.
+    /// The resource that is requested.
     pub(super) resource: String,
     pub(super) list: List,
     pub(super) sort: Sort,

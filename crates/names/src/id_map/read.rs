@@ -32,7 +32,7 @@ pub fn read_text(mut reader: impl Read) -> io::Result<Vec<u8>> {
 pub struct IdMapError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Fault of it.
     pub kind: IdMapErrorKind,
 }
 

@@ -19,7 +19,7 @@ use crate::hierarchy::flags;
 use instrument_names::mutf8;
 use instrument_rewriter::class_file::{ClassFile, ConstantPool, Tag, version};
 
-/// What the JVM can do whose judgement is asked for.
+/// What the JVM can do whose judgement is requested.
 #[derive(Debug, Clone, Copy)]
 pub struct Jvm {
     /// The newest major version that it loads.

@@ -34,7 +34,7 @@ pub struct Signature {
     pub descriptor: Vec<u8>,
 }
 
-/// What became of a rule.
+/// Outcome of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Methods that its patterns, annotations and supertypes chose.
@@ -92,7 +92,7 @@ impl Rules {
         &self.rules
     }
 
-    /// What became of each rule in the classes so far.
+    /// Outcome of each rule in the classes so far.
     pub fn tallies(&self) -> Vec<Tally> {
         self.outcome().tallies.clone()
     }

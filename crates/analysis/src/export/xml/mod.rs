@@ -15,7 +15,7 @@
 //! | `gcFinish` | `usedObjects usedObjSpace time` | what is left of the objects that were followed, and their bytes |
 //! | `monContendedEnter` | `threadIdRef? monitorId? classIdRef? ownerThreadIdRef? time` | waits (kind 16) |
 //! | `monContendedEntered` | `threadIdRef? monitorId? classIdRef? time` | |
-//! | `monWait` | `threadIdRef? monitorId? classIdRef? timeout time` | `timeout`: ms that were asked for; 0: for ever |
+//! | `monWait` | `threadIdRef? monitorId? classIdRef? timeout time` | `timeout`: ms that were requested; 0: for ever |
 //! | `monWaited` | `threadIdRef? monitorId? classIdRef? timeout time` | `timeout`: ms that it took |
 //!
 //! Times are seconds since 1970-01-01 UTC with nine digits. Ids are the numbers of the profile; `r7` is the thread that is 7th to

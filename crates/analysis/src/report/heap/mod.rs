@@ -1,6 +1,6 @@
 //! heap: what was made, what is still there, how long the rest lived, what leaks, and what collections took.
 //!
-//! JSON is one document with a member for each section that was asked for; CSV is one section.
+//! JSON is one document with a member for each section that was requested; CSV is one section.
 
 mod collections;
 mod leaks;

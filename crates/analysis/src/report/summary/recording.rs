@@ -48,13 +48,13 @@ pub(crate) struct Recording {
     /// One of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     of_agent_class: Option<String>,
-    /// Classes that were loaded before `native=on` could give their native methods wrappers; none: there are none, or it was not asked for.
+    /// Classes that were loaded before `native=on` could give their native methods wrappers; none: there are none, or it was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_classes: Option<u64>,
     /// One of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     native_class: Option<String>,
-    /// Methods of the JDK that were asked for and in whose place JIT compilers put code of their own; none: there are none.
+    /// Methods of the JDK that were requested and in whose place JIT compilers put code of their own; none: there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     intrinsic_methods: Option<u64>,
     /// One of them.

@@ -93,7 +93,7 @@ pub(super) fn growing(screen: &Screen<'_>) -> Vec<Finding> {
     most.map(|pair| finding("N+1", screen, pair)).into_iter().collect()
 }
 
-/// The kinds that were asked for and that nothing was recorded of: an empty answer is one.
+/// The kinds that were requested and that nothing was recorded of: an empty answer is one.
 pub(super) fn absent(screen: &Screen<'_>) -> Vec<Finding> {
     let files = &screen.session.profiles;
     let was_asked = |kind: &Of| {
