@@ -110,33 +110,8 @@ async function table1(browser, [html, statistics]) {
   return {};
 }
 
-/** JaViz, table 2, with the mouse. */
-async function table2(browser, [html, other, folder]) {
-  // Load: another page is another file.
-  const second = await open(browser, file(other));
-  assert.match(await second.title(), /instrument/);
-  await second.close();
-  const page = await open(browser, file(html));
-  await tab(page, "tree");
-  await page.click("#drawn-as");
-  const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
-  const nodes = () => page.locator("svg g[data-node]").count();
-  // At first the root and what is below it down to the threads; the selected node is a star.
-  const before = await nodes();
-  assert.ok(before >= 3, `${before} nodes`);
-  // Open level.
-  await page.click("#open-level");
-  const after = await nodes();
-  assert.ok(after > before, `${after} nodes after ${before}`);
-  await shot("graph");
-  // A click selects, a double click opens.
-  await page.locator("svg g", { hasText: "Orders.serve" }).first().click();
-  assert.match(await selected(page), /Orders\.serve/);
-  const points = await page.locator(`svg g[data-node="${await page.evaluate(() => instrument.state.selected)}"] path`).getAttribute("d");
-  assert.ok((points.match(/L/g) || []).length >= 9, "the selected node is a star");
-  // Leaves are underlined.
-  await page.locator("svg g", { hasText: "Orders.serve" }).first().dblclick();
-  // Reset root, up one level.
+/** Reset root, up one level; zoom, each axis. */
+async function rootsAndZoom(page) {
   await page.click("#root-here");
   assert.match(await root(page), /Orders\.serve/);
   assert.ok(!(await page.isDisabled("#up")));
@@ -145,7 +120,6 @@ async function table2(browser, [html, other, folder]) {
   await page.click("#reset");
   assert.strictEqual(await root(page), "(root)");
   assert.ok(await page.isDisabled("#up"));
-  // Zoom, each axis.
   const size = () => page.evaluate(() => [instrument.view.svg.getAttribute("width"), instrument.view.svg.getAttribute("height")].map(Number));
   const [w, h] = await size();
   await page.click("#wider");
@@ -157,12 +131,10 @@ async function table2(browser, [html, other, folder]) {
   await page.click("#narrower");
   await page.click("#lower");
   assert.ok((await size())[1] < h3);
-  // Refresh.
-  await page.evaluate(() => instrument.view.svg.replaceChildren());
-  assert.strictEqual(await nodes(), 0);
-  await page.click("#refresh");
-  assert.ok((await nodes()) > 0);
-  // Find next: counts, resumes, from the root and from here, both orders.
+}
+
+/** Find next: counts, resumes, from the root and from here, both orders. Returns how many contexts fit a method. */
+async function findNext(page) {
   const find = async (text, order = "depth", from = "root") => {
     await page.click("#find-more summary");
     await page.selectOption("#find-order", order);
@@ -195,7 +167,11 @@ async function table2(browser, [html, other, folder]) {
   assert.match(await find("many"), /number/);
   await attribute("method");
   assert.strictEqual(await find("nowhere"), "no hit");
-  // Mapper: a rule with a value, and one that gives each value a colour; Key isolates.
+  return hits;
+}
+
+/** Mapper: a rule with a value, and one that gives each value a colour; Key isolates. */
+async function mapAndIsolate(page, hits, shot) {
   await page.click("#mapper-button");
   await page.selectOption("#mapper-attribute", "method");
   await page.fill("#mapper-value", "query");
@@ -241,6 +217,42 @@ async function table2(browser, [html, other, folder]) {
     return [instrument.mapper.isDimmed(of("Orders.serve")), instrument.mapper.isDimmed(of("Orders.main"))];
   });
   assert.deepStrictEqual(dim, [false, true]);
+}
+
+/** JaViz, table 2, with the mouse. */
+async function table2(browser, [html, other, folder]) {
+  // Load: another page is another file.
+  const second = await open(browser, file(other));
+  assert.match(await second.title(), /instrument/);
+  await second.close();
+  const page = await open(browser, file(html));
+  await tab(page, "tree");
+  await page.click("#drawn-as");
+  const shot = (name) => (folder ? page.screenshot({ path: path.join(folder, `${name}.png`) }) : undefined);
+  const nodes = () => page.locator("svg g[data-node]").count();
+  // At first the root and what is below it down to the threads; the selected node is a star.
+  const before = await nodes();
+  assert.ok(before >= 3, `${before} nodes`);
+  // Open level.
+  await page.click("#open-level");
+  const after = await nodes();
+  assert.ok(after > before, `${after} nodes after ${before}`);
+  await shot("graph");
+  // A click selects, a double click opens.
+  await page.locator("svg g", { hasText: "Orders.serve" }).first().click();
+  assert.match(await selected(page), /Orders\.serve/);
+  const points = await page.locator(`svg g[data-node="${await page.evaluate(() => instrument.state.selected)}"] path`).getAttribute("d");
+  assert.ok((points.match(/L/g) || []).length >= 9, "the selected node is a star");
+  // Leaves are underlined.
+  await page.locator("svg g", { hasText: "Orders.serve" }).first().dblclick();
+  await rootsAndZoom(page);
+  // Refresh.
+  await page.evaluate(() => instrument.view.svg.replaceChildren());
+  assert.strictEqual(await nodes(), 0);
+  await page.click("#refresh");
+  assert.ok((await nodes()) > 0);
+  const hits = await findNext(page);
+  await mapAndIsolate(page, hits, shot);
   // All of it is in the address: a second page that is opened with it shows the same.
   const address = page.url();
   const again = await open(browser, file(html));
