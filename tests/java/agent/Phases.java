@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
  * Phases of known length: methods that run for so many ms of their thread's CPU time, one after the other, and measure themselves. Prints
  * NAME NS for each; {@code churn} also the CPU time of its threads, and of their work. {@code phases}: ten of 20 to 200 ms; {@code asleep}: beside threads that sleep, wait and park; {@code churn}: in many short threads;
  * {@code deep}: at the end of stack overflows; {@code virtual}: in virtual threads, where
- * a phase is three times as long as the other, and the CPU time of the process; {@code calls}: a second of calls that take nearly nothing; {@code endless}: until the program is killed.
+ * a phase is three times as long as the other, and the CPU time of the process; {@code calls}: a second of calls that take nearly nothing, and how many they were; {@code endless}: until the program is killed.
  */
 public class Phases {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -113,14 +113,16 @@ public class Phases {
 
     /** A second of calls that take nearly nothing. */
     static void calls() {
-        long from = ofThread();
+        long from = ofThread(), calls = 0;
         int sum = 0;
         while (ofThread() - from < 1000000000L) {
             for (int i = 0; i < 100000; i++) {
                 sum += tiny(i);
             }
+            calls += 100000;
         }
         sink += sum;
+        System.out.println("calls " + calls);
     }
 
     /** Tasks of virtual threads, which take turns on their carriers. */
