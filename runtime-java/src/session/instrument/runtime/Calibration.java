@@ -105,7 +105,7 @@ final class Calibration {
     }
 
     private static void runAlone(ProfileFile file, Settings settings, String phase, long budget, int patience) {
-        ThreadState scratch = settings.calibrate == 0 ? null : Threads.scratch(Thread.currentThread());
+        ThreadState scratch = Threads.scratch(Thread.currentThread());
         if (scratch == null) {
             return;
         }

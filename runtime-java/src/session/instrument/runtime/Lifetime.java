@@ -116,7 +116,9 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
     /** What is done at the end loads no class: the files that they are in may be gone by then, and their loader closed. */
     private static void prepare(Settings settings) {
         markEnded(settings);
-        Calibration.prepare();
+        if (settings.calibrate > 0) {
+            Calibration.prepare();
+        }
     }
 
     private static boolean samples(Settings settings) {
@@ -164,7 +166,9 @@ final class Lifetime implements Runnable, LongSupplier, IntConsumer {
 
     /** What can be measured only when everything is over. */
     static void measure(ProfileFile file, Settings settings) {
-        Calibration.end(file, settings);
+        if (settings.calibrate > 0) {
+            Calibration.end(file, settings);
+        }
         String drift = Clock.drift();
         if (drift != null) {
             file.write(Format.PROPERTIES, drift);
