@@ -12,10 +12,12 @@
 use crate::model::{Arcflow, Kind};
 
 /// The columns of the table.
-const NAMES: [[&str; 3]; 2] = [["wall", RUNNING, WAITING], ["wall-raw", "running-raw", "waiting-raw"]];
+const NAMES: [[&str; 3]; 2] = [[WALL, RUNNING, WAITING], ["wall-raw", "running-raw", "waiting-raw"]];
 
 /// The name of running time, corrected or from samples.
 pub(crate) const RUNNING: &str = "running";
+/// The name of thread time, corrected or from samples of threads that run and wait.
+pub(crate) const WALL: &str = "wall";
 /// The name of waiting time.
 pub(crate) const WAITING: &str = "waiting";
 

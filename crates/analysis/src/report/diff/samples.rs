@@ -10,7 +10,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Changed, Diff, Part};
 use crate::report::interval::{Difference, Verdict};
-use crate::thread_time::RUNNING;
+use crate::thread_time::{RUNNING, WALL};
 use crate::uncertainty::wilson;
 
 /// The part of the rows told to differ that do not.
@@ -29,7 +29,7 @@ const DEVIATE: f64 = 1.96;
 /// What is known of the samples of both sides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sampling {
-    /// Indices of running time and samples, calls being the first.
+    /// Indices of the time that was sampled and of samples, calls being the first.
     running: usize,
     samples: usize,
     /// ns that a sample stands for, on each side.
@@ -40,7 +40,7 @@ pub(super) struct Sampling {
     bounds: [f64; 2],
 }
 
-/// How sure a difference has to be, in a table.
+/// How sure a difference has to be, in a table or by itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     /// Standard deviation of the factors of runs.
@@ -50,6 +50,11 @@ pub(super) struct Limit {
 }
 
 impl Limit {
+    /// The same where it is the only one.
+    pub(super) fn alone(self) -> Limit {
+        Limit { probability: FALSE_DISCOVERIES, ..self }
+    }
+
     /// Of the samples of rows, before and after, in all runs: their own, and those with callees, which say nothing that their own do not.
     pub(super) fn of(sampling: &Sampling, own: &[[f64; 2]], cum: &[[f64; 2]]) -> Limit {
         let rows = own.iter().chain(cum).filter(|[before, after]| before + after > 0.0);
@@ -67,7 +72,7 @@ impl Sampling {
     /// None: the runs have no samples.
     pub(super) fn of(diff: &Diff<'_>) -> Option<Sampling> {
         let position = |name: &str| diff.resources.iter().position(|resource| resource.name == name);
-        let (running, samples) = (position(RUNNING)?, position("samples")?);
+        let (running, samples) = (position(RUNNING).or_else(|| position(WALL))?, position("samples")?);
         let total = &diff.cum[..diff.all.resources().len()];
         let sums = |r| sums(total, r, diff.resources.len(), diff.runs[0]);
         let (time, count): ([f64; 2], [f64; 2]) = (sums(running), sums(samples));

@@ -48,8 +48,13 @@ impl Diff<'_> {
         for &r in &self.shown {
             let resource = &self.resources[r];
             let part = if r == 0 { Part::Base } else { Part::Cum };
-            let found =
-                if r == 0 { self.all_calls() } else { self.compare(total, part, r, Certainty::of(1)) };
+            let found = match self.sampling.as_ref().filter(|(sampling, _)| sampling.decides(r)) {
+                _ if r == 0 => self.all_calls(),
+                Some((sampling, [limit, _])) => {
+                    sampling.difference(total, r, self.resources.len(), &limit.alone())
+                }
+                None => self.compare(total, part, r, Certainty::of(1)),
+            };
             let figures = [found.before, found.after].map(|value| figure(value, &resource.unit));
             let change = relative(found.before, found.after);
             let mark = if found.verdict == Verdict::WithinErrors { ", within the errors" } else { "" };
