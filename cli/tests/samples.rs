@@ -79,6 +79,45 @@ fn of_event(event: &str, work: u64) -> Vec<u8> {
     writer.finish()
 }
 
+/// Stacks of a thread that works and waits. `weight`: what each sample counts for.
+fn of_wall(wait: u64, weight: u64) -> Vec<u8> {
+    let all = 100 + 20 + wait;
+    let samples = ThreadSamples {
+        period_ns: 10 * MS,
+        source: SampleSource::Perf,
+        cpu_ns: 10 * MS * all,
+        squares: weight * all,
+        ..ThreadSamples::default()
+    };
+    let stacks = Script::new(1000).times(1, |s| {
+        s.enter(1).samples(20).call(2, |s| s.samples(100)).call(3, |s| s.samples(wait)).exit(1)
+    });
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(IDS.as_bytes()));
+    writer.samples("main", &stacks, &[], &samples);
+    writer.property("command", "/srv/shop.jar").property("record", "samples").property("processors", 4);
+    writer.property("samples.event", "wall").property("samples.period", 10 * MS);
+    writer.clocks(0, 10 * MS * all);
+    writer.finish()
+}
+
+#[test]
+fn reports_say_where_threads_were_whether_they_ran_or_waited() {
+    let dir = Dir::new();
+    dir.write("a.iprof", of_wall(1000, 1));
+    dir.write("b.iprof", of_wall(1040, 1));
+    dir.write("rough.iprof", of_wall(1000, 9));
+    dir.write("cpu.iprof", profile(344, 200));
+    let mut all = String::new();
+    for line in ["report a.iprof", "report -v a.iprof", "xtree rough.iprof", "diff a.iprof b.iprof"] {
+        all += &format!("$ {line}\n{}\n", text(&dir, line));
+    }
+    insta::assert_snapshot!("samples_of_wall", all);
+    let json = dir.line("report -v --json a.iprof").stdout;
+    assert!(json.contains(r#""event": "wall""#) && json.contains(r#""period_ns": 10000000"#), "{json}");
+    dir.line("xprof a.iprof cpu.iprof").says(2, &["do not measure the same", "samples of wall", "CPU time"]);
+}
+
 #[test]
 fn reports_say_what_samples_of_an_event_say() {
     let dir = Dir::new();

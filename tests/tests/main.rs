@@ -103,4 +103,5 @@ mod viewer;
 mod viewer_questions;
 mod viewer_sections;
 mod waiting;
+mod wall;
 mod xml;

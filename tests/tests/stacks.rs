@@ -398,9 +398,11 @@ fn a_program_that_runs_is_sampled_for_a_while_and_again() -> Result<()> {
     for jre in jre::all()?.into_iter().filter(|jre| jre.version >= 11) {
         let mut program = Program::start(&jre, &[], &["Attached", "3"], None)?;
         let files = program.files()?;
-        for (name, options) in
-            [("a", &["--record", "samples"][..]), ("b", &[]), ("c", &["--record", "samples"])]
-        {
+        for (name, options) in [
+            ("a", &["--record", "samples"][..]),
+            ("b", &[]),
+            ("c", &["--record", "samples", "--sample-event", "wall"]),
+        ] {
             let file = format!("{name}.iprof");
             program.attached(&[options, &["-o", &file]].concat())?;
             for _ in 0..20 {
@@ -416,6 +418,9 @@ fn a_program_that_runs_is_sampled_for_a_while_and_again() -> Result<()> {
                 ensure!(cpu > 0, "{file}");
                 let names: Vec<&str> = profile.threads.iter().map(|thread| &*thread.name).collect();
                 ensure!(names.contains(&"worker-*"), "{names:?}");
+                // Threads that were there already wait under the names that Java gives them.
+                let (is_wall, handler) = (name == "c", names.contains(&"Reference Handler"));
+                ensure!(!is_wall || handler && profile.sampled_event() == Some("wall"), "{names:?}");
             }
         }
         let output =

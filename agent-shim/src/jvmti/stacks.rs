@@ -75,6 +75,18 @@ impl<'a> Jvmti<'a> {
         }
     }
 
+    /// The methods on the stack of a thread, innermost first, so many of them at most. None: it has ended.
+    pub(crate) fn stack_of(&self, thread: &Object<'_>, most: usize) -> Option<Vec<MethodId>> {
+        let (mut frames, mut count) = (vec![RawFrame { method: null_mut(), location: 0 }; most], 0);
+        // SAFETY: there is room for as many frames as are asked for.
+        let asked = checked(unsafe {
+            self.raw_get_stack_trace(thread.reference, 0, most as c_int, frames.as_mut_ptr(), &mut count)
+        });
+        asked.ok()?;
+        frames.truncate(usize::try_from(count).unwrap_or(0));
+        Some(frames.into_iter().map(|frame| MethodId(frame.method)).collect())
+    }
+
     /// The method at a place of the current thread's stack, counted from the bottom.
     pub(crate) fn method_at(&self, place: c_int) -> Option<MethodId> {
         let (mut frame, mut count) = (RawFrame { method: null_mut(), location: 0 }, 0);

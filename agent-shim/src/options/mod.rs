@@ -13,7 +13,7 @@ use instrument_control::keys;
 use instrument_control::latency::Kept;
 use instrument_control::selection;
 use instrument_control::word::{
-    self, Clock, LibraryCalls, Owners, Record, SampleEvent, SampleRate, SampledEvent, Transform,
+    self, Clock, LibraryCalls, Owners, Record, SampleRate, SampledEvent, Transform,
 };
 use instrument_names::pattern::split_list;
 use instrument_names::selection::Selection;
@@ -190,9 +190,9 @@ fn samples(given: &Given) -> Result<Option<(u32, SampledEvent)>, String> {
         };
     }
     let event = event.unwrap_or(SampledEvent::CPU);
-    if rate.is_some() && event.event != SampleEvent::Cpu {
+    if rate.is_some() && !event.event.is_time() {
         return Err(format!(
-            "sample-rate is of CPU time: write sample-event={}:N in its place",
+            "sample-rate is of time: write sample-event={}:N in its place",
             event.event.word()
         ));
     }

@@ -54,7 +54,7 @@ pub(super) struct Wanted {
 /// Type and number of an event, as the kernel has them.
 fn numbers(event: SampleEvent) -> (u32, u64) {
     match event {
-        SampleEvent::Cpu => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
+        SampleEvent::Cpu | SampleEvent::Wall => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
         SampleEvent::PageFaults => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS),
         SampleEvent::Cycles => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
         SampleEvent::Instructions => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS),

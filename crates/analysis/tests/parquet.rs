@@ -365,6 +365,17 @@ fn events_that_were_sampled_have_columns_of_their_own() {
         assert_eq!(figures, [[10, 500, 1500], [20, 1000, 1000]], "{table}");
         assert!(found.iter().all(|row| row.contains_key("sampled_noise_total")), "{table}: {found:?}");
     }
+    // Time is one, too: not the thread time that calls have.
+    let wall = of_event(folder.path(), "wall.iprof", Some("wall"));
+    written(&[wall], &[], &at("wall"));
+    let process = &rows(&at("wall"), "processes")[0];
+    assert_eq!((text(process, "event"), text(process, "event_unit")), (Some("wall"), Some("ns")));
+    for row in rows(&at("wall"), "values").iter().filter(|row| row.contains_key("method")) {
+        assert!(
+            row.contains_key("sampled_noise") && !row.keys().any(|column| column.starts_with("wall")),
+            "{row:?}"
+        );
+    }
     // As one profile: of the same event the sum, of different ones none.
     let one_profile = |dataset: &Path| {
         let mut out = io::Cursor::new(Vec::new());

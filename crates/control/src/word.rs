@@ -174,11 +174,19 @@ words! {
     /// What is sampled with `record=samples`.
     SampleEvent {
         Cpu = "cpu": "CPU time",
+        Wall = "wall": "Time, whether threads run or wait",
         Cycles = "cycles": "Cycles of the processor",
         Instructions = "instructions": "Instructions of the processor",
         CacheMisses = "cache-misses": "Accesses to memory that no cache could serve",
         BranchMisses = "branch-misses": "Branches that the processor predicted wrongly",
         PageFaults = "page-faults": "Pages that the kernel had to bring in, as for memory that is used for the first time",
+    }
+}
+
+impl SampleEvent {
+    /// Whether it is time, of which [`SampleRate`] says how often it is sampled.
+    pub fn is_time(self) -> bool {
+        matches!(self, SampleEvent::Cpu | SampleEvent::Wall)
     }
 }
 
@@ -197,7 +205,7 @@ impl SampledEvent {
     /// Events between two samples of a thread. No power of ten, in which programs do things.
     pub fn period(self) -> u64 {
         self.period.unwrap_or(match self.event {
-            SampleEvent::Cpu => 0,
+            SampleEvent::Cpu | SampleEvent::Wall => 0,
             SampleEvent::Cycles | SampleEvent::Instructions => 19_999_999,
             SampleEvent::CacheMisses | SampleEvent::BranchMisses => 49_999,
             SampleEvent::PageFaults => 97,
@@ -207,7 +215,7 @@ impl SampledEvent {
     /// With fewer a program would do little but be sampled.
     fn least(event: SampleEvent) -> u64 {
         match event {
-            SampleEvent::Cpu | SampleEvent::PageFaults => 1,
+            SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::PageFaults => 1,
             SampleEvent::Cycles | SampleEvent::Instructions => 100_000,
             SampleEvent::CacheMisses | SampleEvent::BranchMisses => 1_000,
         }
@@ -224,8 +232,8 @@ impl FromStr for SampledEvent {
         };
         let event = SampleEvent::of(word)?;
         let Some(number) = number else { return Ok(SampledEvent { event, period: None }) };
-        if event == SampleEvent::Cpu {
-            return Err("how often CPU time is sampled is said by the sample rate".to_owned());
+        if event.is_time() {
+            return Err("how often time is sampled is said by the sample rate".to_owned());
         }
         let least = Self::least(event);
         let period = number.parse().ok().filter(|period| (least..=1 << 40).contains(period));
@@ -362,6 +370,7 @@ mod tests {
     fn events_have_a_number_between_samples() {
         for (text, event, period) in [
             ("cpu", SampleEvent::Cpu, 0),
+            ("wall", SampleEvent::Wall, 0),
             ("cache-misses", SampleEvent::CacheMisses, 49_999),
             ("page-faults:1", SampleEvent::PageFaults, 1),
             ("cycles:100000", SampleEvent::Cycles, 100_000),
@@ -372,6 +381,7 @@ mod tests {
         for (text, reason) in [
             ("faults", "page-faults"),
             ("cpu:5", "sample rate"),
+            ("wall:5", "sample rate"),
             ("cycles:99999", "from 100000"),
             ("page-faults:0", "from 1 "),
             ("page-faults:x", "`x` is not a number"),

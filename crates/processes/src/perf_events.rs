@@ -12,7 +12,7 @@ use perf_event::events::{Event, Hardware, Software};
 pub fn can_sample(event: SampleEvent) -> Result<(), String> {
     match event {
         // Where the kernel refuses this there are timers.
-        SampleEvent::Cpu => Ok(()),
+        SampleEvent::Cpu | SampleEvent::Wall => Ok(()),
         SampleEvent::Cycles => try_event(Hardware::CPU_CYCLES),
         SampleEvent::Instructions => try_event(Hardware::INSTRUCTIONS),
         SampleEvent::CacheMisses => try_event(Hardware::CACHE_MISSES),

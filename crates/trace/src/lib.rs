@@ -537,6 +537,7 @@
 //! | 16 | 8 | ns of CPU time between two samples, as was asked for |
 //! | 24 | 4 | what makes them: 1 a perf event of the software clock; 2 a POSIX timer on the CPU clock of the thread; 3 a thread of the recorder that looks |
 //! | 28 | 4 | flags: 1 samples meet the thread only in user code; 2 another handler had the signal at the end: samples are missing |
+//! | 32 | 8 | q: the squares of what each sample counts for, added up; 0: each counts for one. n samples of which some count for several tell as much as n^2 / q that count for one |
 //! | 64 | 8 | only the recorder uses it |
 //! | 72 | 8 | CPU time of the thread since its first event, ns, as noted last: at each sample, and when it ends |
 //! | 80 | 8 | samples that met a probe of the recorder |
@@ -547,7 +548,8 @@
 //! | 120 | 8 | samples that came while recording was paused, whose CPU time is not counted |
 //!
 //! With the property `samples.event`, the name of the event that is sampled in the place of CPU time, words 16 and 72 are numbers of such events. They are those
-//! that the counter of the thread has seen, scaled where the processor counted for a part of the time.
+//! that the counter of the thread has seen, scaled where the processor counted for a part of the time. The event `wall` is the time of threads, whether they run or wait: both words are ns,
+//! those of the time that threads of Java lived while they were recorded; of other threads they are ns of CPU time.
 //!
 //! A profile of two runs (`instrument run --twice`, `attach --twice`; properties `twice.*`) has the samples of a run in which nothing was recorded as those of sums of 0 threads;
 //! its other threads have the samples of their probes alone, and the CPU time of these.

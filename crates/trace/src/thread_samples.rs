@@ -27,6 +27,8 @@ pub struct ThreadSamples {
     pub user_only: bool,
     /// Another handler had the signal at the end: samples are missing, and nobody knows which.
     pub signal_taken: bool,
+    /// The squares of what each sample counts for, added up; 0: each counts for one.
+    pub squares: u64,
     /// CPU time of the thread since its first event, ns.
     pub cpu_ns: u64,
     /// Samples that met the recorder's probes.
@@ -63,8 +65,8 @@ impl SampleSource {
 
 impl ThreadSamples {
     /// From words of the header, and the body.
-    pub(crate) fn decode(header: [u64; 2], body: [u64; 8]) -> ThreadSamples {
-        let [period_ns, source_flags] = header;
+    pub(crate) fn decode(header: [u64; 3], body: [u64; 8]) -> ThreadSamples {
+        let [period_ns, source_flags, squares] = header;
         let [_, cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, _] = body;
         let has = |flag: u32| (source_flags >> 32) as u32 & flag != 0;
         ThreadSamples {
@@ -72,6 +74,7 @@ impl ThreadSamples {
             source: SampleSource::new(source_flags as u32),
             user_only: has(USER_ONLY),
             signal_taken: has(SIGNAL_TAKEN),
+            squares,
             cpu_ns,
             in_probes,
             in_no_call,
@@ -83,12 +86,12 @@ impl ThreadSamples {
 
     /// Words of the header, and the body.
     #[doc(hidden)]
-    pub fn encode(&self) -> ([u64; 2], [u64; 8]) {
+    pub fn encode(&self) -> ([u64; 3], [u64; 8]) {
         let flag = |is: bool, flag: u32| if is { u64::from(flag) } else { 0 };
         let flags = flag(self.user_only, USER_ONLY) | flag(self.signal_taken, SIGNAL_TAKEN);
         let ThreadSamples { cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, .. } = *self;
         (
-            [self.period_ns, flags << 32 | u64::from(self.source.number())],
+            [self.period_ns, flags << 32 | u64::from(self.source.number()), self.squares],
             [0, cpu_ns, in_probes, in_no_call, unattributed, in_vm, handler_ns, 0],
         )
     }
@@ -114,6 +117,7 @@ impl ThreadSamples {
 
     fn each(&mut self, other: &ThreadSamples, change: fn(u64, u64) -> u64) {
         for (figure, by) in [
+            (&mut self.squares, other.squares),
             (&mut self.cpu_ns, other.cpu_ns),
             (&mut self.in_probes, other.in_probes),
             (&mut self.in_no_call, other.in_no_call),

@@ -9,6 +9,7 @@ fn of_thread() -> ThreadSamples {
         source: SampleSource::Perf,
         user_only: true,
         signal_taken: true,
+        squares: 95,
         cpu_ns: 50_000_000,
         in_probes: 20,
         in_no_call: 3,

@@ -36,7 +36,11 @@ pub(super) fn prepare(find: impl Fn(&CStr) -> Option<usize>, distance: usize) {
 ///
 /// # Safety
 /// `find` gives the addresses of HotSpot's variables.
-unsafe fn offset(find: impl Fn(&CStr) -> Option<usize>, class: &CStr, field: &CStr) -> Option<usize> {
+pub(super) unsafe fn offset(
+    find: impl Fn(&CStr) -> Option<usize>,
+    class: &CStr,
+    field: &CStr,
+) -> Option<usize> {
     // SAFETY: each of these is a word.
     let word = |name: &CStr| find(name).map(|at| unsafe { (at as *const usize).read() });
     let mut entry = word(c"gHotSpotVMStructs")?;

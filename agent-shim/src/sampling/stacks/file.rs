@@ -32,6 +32,7 @@ const FIRST: usize = 2;
 const NEXT: usize = 3;
 const PERIOD: usize = 2;
 const SOURCE: usize = 3;
+const SQUARES: usize = 4;
 const CPU: usize = 9;
 const IN_NO_CALL: usize = 11;
 const UNKNOWN: usize = 12;
@@ -189,8 +190,9 @@ impl Sum {
         Some(())
     }
 
-    /// Samples met a context; 0: none that is recorded; none: it is not known which.
-    pub(super) fn add(&self, node: Option<u32>, periods: u64, in_machine: bool, handler: u64) {
+    /// Samples met a context; 0: none that is recorded; none: it is not known which. `squares`: those of what each counts for.
+    pub(super) fn add(&self, node: Option<u32>, (periods, squares): (u64, u64), in_machine: bool) {
+        self.samples.add(SQUARES, squares);
         match node {
             None => self.samples.add(UNKNOWN, periods),
             Some(0) => self.samples.add(IN_NO_CALL, periods),
@@ -202,7 +204,11 @@ impl Sum {
                 }
             }
         }
-        self.samples.add(HANDLER, handler);
+    }
+
+    /// The sampler took so many ns.
+    pub(super) fn add_handler(&self, more: u64) {
+        self.samples.add(HANDLER, more);
     }
 
     /// The recording is over.

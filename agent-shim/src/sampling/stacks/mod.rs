@@ -5,17 +5,21 @@
 //! 2. The signal handler walks the stack into a slot of a [`ring`] ([`walk`]).
 //! 3. A thread of ours empties the ring ten times a second, before classes are unloaded: it finds out what the methods are called ([`names`]) and adds the sample to
 //!    a calling context tree ([`file`]), which lies in the mapped profile: a kill loses what is in the ring.
+//! 4. Where time is sampled, the same thread looks at those that wait ([`wall`]), which get no signal.
 //!
 //! Threads whose names differ in their last number are one sum ([`pool`]).
 
 mod anchor;
 mod callers;
 mod file;
+mod java_threads;
 mod names;
 mod pool;
 mod ring;
+mod tasks;
 mod threads;
 mod walk;
+mod wall;
 
 pub(super) use walk::take;
 
@@ -27,14 +31,16 @@ use file::Sum;
 use instrument_control::word::{SampleEvent, SampledEvent};
 use instrument_names::word::Word;
 use instrument_rewriter::filter::Filter;
+use java_threads::{distance, name_of, names_by_environment};
 use names::Names;
 use ring::{Ring, Slot};
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use threads::About;
+use wall::{Arrived, Looks};
 
 /// Between two looks into the ring.
 const APART: Duration = Duration::from_millis(100);
@@ -60,10 +66,12 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 static CHANGED: Condvar = Condvar::new();
 /// Number of the recording, odd while it goes on.
 static RECORDING: AtomicU32 = AtomicU32::new(0);
+/// Threads that wait are looked at.
+static LOOKS: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
-    /// Samples in a second of CPU time, where that is sampled.
+    /// Samples in a second of a thread's CPU time or, where time is sampled, of its life.
     pub(crate) rate: u32,
     pub(crate) sampled: SampledEvent,
     /// Which frames are recorded.
@@ -75,11 +83,15 @@ struct State {
     recorder: &'static Recorder,
     ring: &'static Ring,
     names: Names,
+    /// At threads that wait, where time is sampled.
+    looks: Option<Looks>,
     sums: Vec<Sum>,
     /// Sums by pool.
     pools: HashMap<String, usize>,
     /// Sums by serial number of the thread.
     of_threads: HashMap<u32, usize>,
+    /// The last look into the ring, and that at the threads.
+    read: Instant,
     looked: Instant,
     lost: u64,
     /// Threads that could not be sampled, as the profile says.
@@ -92,17 +104,26 @@ struct State {
 struct Read {
     serial: u32,
     periods: u64,
+    /// The squares of what each of the samples counts for, added up.
+    squares: u64,
     handler: u64,
     in_machine: bool,
-    /// Ids of frames, outermost first.
-    path: Vec<u32>,
+    /// Ids of frames, outermost first; none: it is not known which.
+    path: Option<Vec<u32>>,
+}
+
+impl Read {
+    /// Of a thread that waits.
+    fn waiting(serial: u32, path: Option<Vec<u32>>, periods: u64, squares: u64) -> Read {
+        Read { serial, periods, squares, handler: 0, in_machine: false, path }
+    }
 }
 
 impl Wanted {
     /// What lies between two samples of a thread.
     fn period(&self) -> u64 {
         match self.sampled.event {
-            SampleEvent::Cpu => SECOND / u64::from(self.rate.max(1)),
+            event if event.is_time() => SECOND / u64::from(self.rate.max(1)),
             _ => self.sampled.period(),
         }
     }
@@ -110,8 +131,13 @@ impl Wanted {
 
 /// Whether this virtual machine, a `JavaVM*`, and the kernel can do it. Before the machine is initialised, too.
 pub(crate) fn check(machine: *mut c_void, sampled: SampledEvent) -> Result<(), String> {
-    timers::can_sample(sampled.event)?;
+    timers::can_sample(of_timers(sampled.event))?;
     walk::prepare(machine)
+}
+
+/// What timers sample: threads that run, where that is time.
+fn of_timers(event: SampleEvent) -> SampleEvent {
+    if event.is_time() { SampleEvent::Cpu } else { event }
 }
 
 /// Begins. The sampler was prepared, and the profile is there. `has_replaced`: code of the program may run that was replaced.
@@ -137,7 +163,7 @@ pub(crate) fn begin(
         }
     };
     let (event, period) = (wanted.sampled.event, wanted.period());
-    let user_only = timers::choose(event, period)?;
+    let user_only = timers::choose(of_timers(event), period)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let slots = (u64::from(wanted.rate) * processors).clamp(SLOTS.0, SLOTS.1);
     // Handlers that come late may look at it: it lasts.
@@ -148,9 +174,11 @@ pub(crate) fn begin(
         recorder,
         ring,
         names: Names::new(wanted.filter.clone()),
+        looks: (event == SampleEvent::Wall).then(|| Looks::new(period)),
         sums: Vec::new(),
         pools: HashMap::new(),
         of_threads: HashMap::new(),
+        read: Instant::now(),
         looked: Instant::now(),
         lost: 0,
         without: 0,
@@ -164,6 +192,7 @@ pub(crate) fn begin(
         );
         recorder.properties(jni, &lines);
     }
+    LOOKS.store(state.looks.is_some(), SeqCst);
     *lock() = Some(state);
     RECORDING.fetch_add(1, SeqCst);
     let started = || {
@@ -180,7 +209,7 @@ pub(crate) fn begin(
             threads.begin();
             match threads.has_timer() {
                 true => Ok(()),
-                false if event != SampleEvent::Cpu => Err(format!(
+                false if !event.is_time() => Err(format!(
                     "sample-event={}: no thread could be given a perf event; there may be too few descriptors (ulimit -n) or signals (ulimit -i)",
                     event.word()
                 )),
@@ -189,6 +218,9 @@ pub(crate) fn begin(
                     .to_owned()),
             }
         })?;
+        if event == SampleEvent::Wall {
+            wall::arrive_all(jvmti, jni)?;
+        }
         let thread = recorder.thread(jni).ok_or("record=samples: there is no thread to read samples")?;
         jvmti.run_agent_thread(&thread, main).map_err(|error| format!("record=samples: no thread: {error}"))
     };
@@ -210,6 +242,7 @@ pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
     let mut state = lock();
     let Some(mut last) = state.take() else { return };
     RECORDING.fetch_add(1, SeqCst);
+    LOOKS.store(false, SeqCst);
     CHANGED.notify_all();
     if let Some(jvmti) = ENVIRONMENT.get() {
         jni.in_frame(|| last.read(*jvmti, jni, true));
@@ -222,6 +255,9 @@ pub(crate) fn end(jni: Jni<'_>, at_death: bool) {
     }
     walk::set_ring(None);
     timers::choose_cpu_time();
+    if let Some(looks) = last.looks {
+        looks.close(jni);
+    }
     last.sums.into_iter().for_each(|sum| sum.close(jni));
 }
 
@@ -256,13 +292,30 @@ unsafe extern "system" fn main(jvmti: Environment, jni: Environment, _: *mut c_v
         }
         while RECORDING.load(SeqCst) == recording {
             let Some(now) = &mut *state else { return };
-            jni.in_frame(|| now.read(jvmti, jni, false));
-            (state, _) = CHANGED.wait_timeout(state, APART).unwrap_or_else(PoisonError::into_inner);
+            let apart = now.apart();
+            jni.in_frame(|| now.turn(jvmti, jni));
+            (state, _) = CHANGED.wait_timeout(state, apart).unwrap_or_else(PoisonError::into_inner);
         }
     });
 }
 
 impl State {
+    /// How long it is until something is to be done again.
+    fn apart(&self) -> Duration {
+        self.looks.as_ref().map_or(APART, |_| Duration::from_nanos(self.period).min(APART))
+    }
+
+    /// Looks at threads that wait, and at the ring now and then.
+    fn turn(&mut self, jvmti: Jvmti<'_>, jni: Jni<'_>) {
+        if let Some(looks) = &mut self.looks {
+            looks.look(jvmti, jni, &mut self.names);
+        }
+        if self.looks.is_none() || self.read.elapsed() >= APART {
+            self.read = Instant::now();
+            self.read(jvmti, jni, false);
+        }
+    }
+
     /// Reads the ring, and now and then, or at the end, how much threads have used of what is sampled.
     fn read(&mut self, jvmti: Jvmti<'_>, jni: Jni<'_>, is_last: bool) {
         let looks = is_last || self.looked.elapsed() >= LOOK;
@@ -274,7 +327,7 @@ impl State {
             // Those that have ended have all their samples in the ring.
             threads.each(|thread| {
                 about.push(thread.clone());
-                if looks || thread.has_ended {
+                if looks || thread.ended.is_some() {
                     thread.used = 0;
                 }
             });
@@ -287,7 +340,7 @@ impl State {
         if looks {
             self.looked = Instant::now();
         }
-        let mut samples = Vec::new();
+        let mut samples = self.waited(jni, &mut about, looks);
         let (ring, names) = (self.ring, &mut self.names);
         ring.read(|slot| samples.push(read(names, jvmti, jni, slot)));
         // Before the contexts that name them.
@@ -299,7 +352,7 @@ impl State {
         let wanted = samples.iter().map(|sample| sample.serial);
         let spenders = about
             .iter()
-            .filter(|about| about.lost > 0 || about.used > 0 && (looks || about.has_ended))
+            .filter(|about| about.lost > 0 || about.used > 0 && (looks || about.ended.is_some()))
             .map(|about| about.serial);
         for serial in wanted.chain(spenders) {
             if let Some(about) = by_serial.get(&serial).filter(|_| !self.of_threads.contains_key(&serial)) {
@@ -312,29 +365,46 @@ impl State {
         for sample in samples {
             let Some(sum) = self.of_threads.get(&sample.serial) else { continue };
             let sum = &mut self.sums[*sum];
-            let mut node = Some(0);
-            for id in &sample.path {
+            let mut node = sample.path.as_ref().map(|_| 0);
+            for id in sample.path.iter().flatten() {
                 node = node.and_then(|node| sum.child(self.recorder, jni, node, *id));
             }
-            sum.add(node, sample.periods, sample.in_machine, sample.handler);
+            sum.add(node, (sample.periods, sample.squares), sample.in_machine);
+            sum.add_handler(sample.handler);
         }
         for about in &about {
             if let Some(sum) = self.of_threads.get(&about.serial) {
                 let sum = &self.sums[*sum];
-                if looks || about.has_ended {
+                if looks || about.ended.is_some() {
                     sum.add_used(about.used);
                 }
                 // It is not known what they met.
-                sum.add(None, about.lost, false, 0);
+                sum.add(None, (about.lost, about.lost), false);
                 self.lost += about.lost;
             }
-            if about.has_ended {
+            if about.ended.is_some() {
                 self.of_threads.remove(&about.serial);
             }
         }
         if looks && signals::is_taken() {
             self.sums.iter().for_each(Sum::note_taken);
         }
+    }
+
+    /// The samples of threads that waited. `about` gets the time of their lives beside their CPU time, of threads that have ended and, if it is time
+    /// for that, of all.
+    fn waited(&mut self, jni: Jni<'_>, about: &mut [About], of_all: bool) -> Vec<Read> {
+        let Some(looks) = &mut self.looks else { return Vec::new() };
+        for thread in &mut *about {
+            if let Some(at) = thread.ended {
+                thread.used += looks.end(jni, thread.serial, at, thread.seen);
+            }
+        }
+        if of_all {
+            let beside = looks.catch_up();
+            about.iter_mut().for_each(|thread| thread.used += beside.get(&thread.serial).unwrap_or(&0));
+        }
+        looks.take()
     }
 
     /// A thread belongs to the sum of its pool.
@@ -358,50 +428,33 @@ impl State {
 
 /// What a slot says.
 fn read(names: &mut Names, jvmti: Jvmti<'_>, jni: Jni<'_>, slot: &Slot) -> Read {
-    let mut path = Vec::new();
     let count = usize::try_from(slot.count).unwrap_or(0);
-    if let Some(reason) = walk::failure(slot.count).filter(|_| count == 0) {
-        path.extend(names.row(&format!("(walk failed: {reason})")));
-    }
+    let path = match walk::failure(slot.count).filter(|_| count == 0) {
+        Some(reason) => Vec::from_iter(names.row(&format!("(walk failed: {reason})"))),
+        None => {
+            let innermost = code::method_at(slot.innermost).filter(|_| count > 0);
+            let methods = innermost.into_iter().chain(slot.frames[..count].iter().map(|frame| frame.method));
+            path(names, jvmti, jni, methods, count)
+        }
+    };
+    let Slot { serial, periods, handler, in_machine, .. } = *slot;
+    Read { serial, periods, squares: periods * periods, handler, in_machine, path: Some(path) }
+}
+
+/// The frames of a stack, outermost first. `methods`: innermost first; `count`: frames that were looked at.
+fn path(
+    names: &mut Names,
+    jvmti: Jvmti<'_>,
+    jni: Jni<'_>,
+    methods: impl Iterator<Item = usize>,
+    count: usize,
+) -> Vec<u32> {
+    let mut path: Vec<u32> = methods.filter_map(|method| names.of(jvmti, jni, method)).collect();
     if count == ring::MOST_FRAMES {
         path.extend(names.row("(callers beyond 1024 frames)"));
     }
-    let innermost = code::method_at(slot.innermost).filter(|_| count > 0);
-    let methods = slot.frames[..count].iter().rev().map(|frame| frame.method).chain(innermost);
-    path.extend(methods.filter_map(|method| names.of(jvmti, jni, method)));
-    let Slot { serial, periods, handler, in_machine, .. } = *slot;
-    Read { serial, periods, handler, in_machine, path }
-}
-
-/// What a thread is called.
-fn name_of<'n>(about: &'n About, by_environment: Option<&'n HashMap<usize, String>>) -> &'n str {
-    let known = about.name.as_ref().or_else(|| by_environment?.get(&about.jni));
-    known.unwrap_or(&about.short_name)
-}
-
-/// Where the virtual machine has a thread of Java.
-fn address(jni: Jni<'_>, thread: &Object<'_>) -> Option<usize> {
-    let at = jni.long_field(thread, "java/lang/Thread", "eetop")?;
-    usize::try_from(at).ok().filter(|at| *at != 0)
-}
-
-/// From there to the thread's JNI environment, which is the same for all.
-fn distance(jvmti: Jvmti<'_>, jni: Jni<'_>) -> Option<usize> {
-    let own = jvmti.current_thread(jni).and_then(|thread| address(jni, &thread))?;
-    jni.address().checked_sub(own)
-}
-
-/// The names of Java's threads by their JNI environments.
-fn names_by_environment(jvmti: Jvmti<'_>, jni: Jni<'_>) -> HashMap<usize, String> {
-    let Some(distance) = distance(jvmti, jni) else { return HashMap::new() };
-    let mut names = HashMap::new();
-    for thread in jvmti.threads(jni).unwrap_or_default() {
-        if let (Some(at), Ok(info)) = (address(jni, &thread), jvmti.thread_info(&thread, jni)) {
-            names.insert(at + distance, info.name);
-        }
-        jni.forget(thread);
-    }
-    names
+    path.reverse();
+    path
 }
 
 /// # Safety
@@ -411,7 +464,12 @@ unsafe extern "system" fn thread_start(jvmti: Environment, jni: Environment, thr
         // SAFETY: the environments and the reference are valid during this call.
         let (jvmti, jni, thread) = unsafe { (Jvmti::new(jvmti), Jni::new(jni), Object::new(thread)) };
         let name = jvmti.thread_info(&thread, jni).map(|info| info.name).unwrap_or_default();
-        threads::with(|threads| threads.began(name, jni.address()));
+        let serial = threads::with(|threads| threads.began(name, jni.address()));
+        if let Some(serial) = serial.filter(|_| LOOKS.load(SeqCst)) {
+            let (task, at, cpu) = (timers::current_thread(), Instant::now(), timers::cpu_time());
+            let arrived = jni.global(&thread).map(|thread| Arrived { serial, task, thread, at, cpu });
+            arrived.into_iter().for_each(wall::arrive);
+        }
     });
 }
 

@@ -5,6 +5,7 @@ use super::super::timers;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Names of our own threads.
 const OWN: [&str; 2] = ["instrument", "instrument ctl"];
@@ -31,8 +32,9 @@ pub(super) struct About {
     /// Periods of samples for which there was no room, and that nobody has taken yet.
     pub(super) lost: u64,
     /// All that was used at the last look.
-    seen: i64,
-    pub(super) has_ended: bool,
+    pub(super) seen: i64,
+    /// When it ended, if it has.
+    pub(super) ended: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -71,14 +73,27 @@ impl Threads {
         self.without
     }
 
-    /// A thread of Java has begun: the current one.
-    pub(super) fn began(&mut self, name: String, jni: usize) {
+    /// A thread of Java has begun: the current one. Its number, if it is sampled from now on.
+    pub(super) fn began(&mut self, name: String, jni: usize) -> Option<u32> {
         let thread = timers::current_thread();
+        let known = self.live.get(&thread).and_then(|live| live.about.name.as_ref());
+        if known == Some(&name) {
+            return None;
+        }
         // The kernel may have given a number again.
         self.end(thread, None).into_iter().for_each(timers::close_later);
         if self.is_on && !OWN.contains(&name.as_str()) {
             self.add(thread, Some(name), jni);
         }
+        self.live.get(&thread).map(|live| live.about.serial)
+    }
+
+    /// What Java calls a thread that was there already, and its JNI environment. Its number, if it is sampled.
+    pub(super) fn know(&mut self, thread: i32, name: String, jni: usize) -> Option<u32> {
+        let Live { sampled, about } = self.live.get_mut(&thread)?;
+        sampled.jni.store(jni, SeqCst);
+        about.name = Some(name);
+        Some(about.serial)
     }
 
     /// The current thread ends.
@@ -147,8 +162,7 @@ impl Threads {
         self.without += u64::from(!is_timed(sampled));
         // An event counts from here on.
         let seen = if timers::samples_cpu_time() { cpu } else { 0 };
-        let about =
-            About { serial: self.last, name, short_name, jni, used: 0, lost: 0, seen, has_ended: false };
+        let about = About { serial: self.last, name, short_name, jni, used: 0, lost: 0, seen, ended: None };
         self.live.insert(thread, Live { sampled, about });
     }
 
@@ -160,7 +174,7 @@ impl Threads {
         sampled.leave();
         about.jni = sampled.jni.load(SeqCst);
         about.lost = sampled.lost.swap(0, SeqCst);
-        about.has_ended = true;
+        about.ended = Some(Instant::now());
         let event = timers::stop(sampled);
         sampled.thread.store(0, SeqCst);
         self.free.push(sampled);

@@ -5,8 +5,7 @@ use anyhow::Result;
 use instrument_artifacts::settings::Settings;
 use instrument_control::keys;
 use instrument_control::word::{
-    Burst, Clock, Heap, LibraryCalls, Owners, Record, SampleEvent, SampleRate, SampledEvent, Timing,
-    Transform,
+    Burst, Clock, Heap, LibraryCalls, Owners, Record, SampleRate, SampledEvent, Timing, Transform,
 };
 use instrument_messages::usage;
 use instrument_names::types::ObjectPatterns;
@@ -32,14 +31,15 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "WHEN", value_parser = words::<Owners>(), default_value = "on", requires = "monitors")]
     owners: Owners,
 
-    /// With --record samples: samples in a second of each thread's CPU time, 1 to 1000 [default: 100]
+    /// With --record samples: samples in a second of each thread's CPU time (with --sample-event wall, of its life), 1 to 1000 [default: 100]
     #[arg(hide_short_help = true, long, value_name = "N", env = "INSTRUMENT_SAMPLE_RATE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(SampleRate::MAX)))]
     sample_rate: Option<u32>,
 
     /// With --record samples: what is sampled, as EVENT or EVENT:N [default: cpu]
     ///
-    /// cpu, cycles, instructions, cache-misses, branch-misses, page-faults. A sample is taken each time the event has occurred N times in a
-    /// thread, as the processor or the kernel counts it (perf_event_open).
+    /// cpu, wall, cycles, instructions, cache-misses, branch-misses, page-faults. wall is time, whether threads run or wait. Of those that
+    /// follow a sample is taken each time the event has occurred N times in a thread, as the processor or the kernel counts it
+    /// (perf_event_open).
     #[arg(
         hide_short_help = true,
         long,
@@ -202,12 +202,11 @@ impl Opts {
                 None => Ok(()),
             };
         }
-        if let (Some(_), Some(event)) =
-            (self.sample_rate, self.sample_event.filter(|of| of.event != SampleEvent::Cpu))
+        if let (Some(_), Some(event)) = (self.sample_rate, self.sample_event.filter(|of| !of.event.is_time()))
         {
             let event = event.event.word();
             return Err(usage(format!(
-                "--sample-rate is of CPU time: write --sample-event {event}:N in its place"
+                "--sample-rate is of time: write --sample-event {event}:N in its place"
             )));
         }
         let others = [

@@ -3,7 +3,7 @@
 use super::{Process, samples};
 use crate::correction::{self, Correction};
 use crate::model::Resource;
-use crate::thread_time::{self, RUNNING, WAITING};
+use crate::thread_time::{self, RUNNING, WAITING, WALL};
 use crate::uncertainty::companions;
 use instrument_trace::Profile;
 
@@ -60,7 +60,8 @@ pub(super) fn resources(processes: &[Process<'_>], correction: &Correction) -> (
     let has_samples = with_samples().next().is_some();
     // Of one kind: see `Session`.
     let event = with_samples().find_map(|process| process.profile.sampled_event());
-    let (sampled, unit) = event.map_or((RUNNING, "ns"), |event| (event, ""));
+    let (sampled, unit) =
+        event.map_or((RUNNING, "ns"), |event| (event, if event == WALL { "ns" } else { "" }));
     let of_samples = add(sampled, unit, has_samples);
     let waiting_beside = add(WAITING, "ns", with_samples().any(knows_waits));
     let of_samples = of_samples.zip(add("samples", "", has_samples)).zip(add("probes", unit, has_samples));

@@ -1,6 +1,6 @@
 //! Times from samples of the threads' CPU time: what the samples of a thread stand for, and where that goes in the model.
 //!
-//! A thread's CPU time is spread over its samples. Those of contexts are the running time of these; those that met no recorded call are that of
+//! A thread's CPU time, or the time of its life where that is sampled, is spread over its samples. Those of contexts are the running time of these; those that met no recorded call are that of
 //! the thread itself; those that met the recorder are `probes`, and no running time. What is known without saying where it was spent
 //! is a row below the thread: [`UNKNOWN`], and [`KERNEL`] where samples meet threads only in user code.
 //!
@@ -120,11 +120,14 @@ pub(super) fn add(
         false => [of_thread.in_no_call, of_thread.in_probes, of_thread.unattributed],
     };
     let mut worth = Worth { each: worth(thread, profile), samples: 0, given: 0.0 };
+    // Where samples count for several, fewer that count for one say as much.
+    let as_much = all as f64 / of_thread.squares.max(all).max(1) as f64;
+    let told = |samples: u64| if samples > 0 { (samples as f64 * as_much).round().max(1.0) } else { 0.0 };
     let mut add = |model: &mut Arcflow, at: NodeId, samples: u64, column: usize| {
         let ns = worth.take(samples);
         let base = model.base_mut(at);
         base[column] += ns;
-        base[columns.samples] += if column == columns.running { samples as f64 } else { 0.0 };
+        base[columns.samples] += if column == columns.running { told(samples) } else { 0.0 };
         ns
     };
     let running: Vec<f64> = (place.contexts.iter())

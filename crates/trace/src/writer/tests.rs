@@ -53,6 +53,7 @@ fn sums_are_read_as_they_were_written() {
         source: SampleSource::Timer,
         user_only: true,
         signal_taken: true,
+        squares: 95,
         cpu_ns: 90_000_000,
         in_probes: 11,
         in_no_call: 7,

@@ -76,7 +76,9 @@ impl Process {
         }
         let times = [("wall", "wall"), ("wall-raw", "wall"), ("cpu", "cpu"), (RUNNING, RUNNING)];
         let event = self.event().map(|(_, event)| (&*event.name, SAMPLED));
-        for (whole, name) in times.into_iter().chain(event) {
+        // Thread time may be that event.
+        let times = times.into_iter().filter(|(whole, _)| event.is_none_or(|(event, _)| event != *whole));
+        for (whole, name) in times.chain(event) {
             let kinds = ["noise", "noise_total", "variance", "variance_total"];
             for (i, (resource, kind)) in companions(whole, "").into_iter().zip(kinds).enumerate() {
                 if let Some(r) = model.resource(&resource.name) {

@@ -170,7 +170,11 @@ impl<'a> Screen<'a> {
             }
             None => self.resource().map(|r| {
                 let name = &self.model.resources()[r].name;
-                let waits = if self.are_times() { "; when they waited was not recorded" } else { "" };
+                let waits = match self.are_times() {
+                    true if self.model.sampled_resource() == Some(r) => ", whether they ran or waited",
+                    true => "; when they waited was not recorded",
+                    false => "",
+                };
                 format!("{name} {}, all threads together{waits}", of(r))
             }),
         }

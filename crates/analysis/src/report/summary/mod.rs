@@ -22,7 +22,7 @@ use crate::session::file::end_clock;
 use crate::session::own::Own;
 use crate::session::{self, ProfileFile, Session};
 use crate::text::{percent, quantity, shown};
-use crate::thread_time::{RUNNING, ThreadTime, counts_calls, is_sampled};
+use crate::thread_time::{RUNNING, ThreadTime, WALL, counts_calls, is_sampled};
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
 use instrument_trace::{LinkKind, Profile, ThreadKind};
@@ -408,10 +408,14 @@ fn totals(out: &mut dyn Write, session: &Session, arcs: &Arcs, part: Part) -> Re
                     let hint = format!("`instrument xprof --resource {name}` shows where");
                     fact(out, name, &format!("{total}, {share} % of thread time; {hint}"))?;
                 }
-                name if !session.profiles.is_empty() && (name == "wall" || r == 0 && name == "wall-raw") => {
-                    let unknown = if time.is_some() { "" } else { WAITS_UNKNOWN };
-                    let label = if name == "wall" { "thread time" } else { name };
-                    fact(out, label, &format!("{total} over all threads{unknown}"))?;
+                name if !session.profiles.is_empty() && (name == WALL || r == 0 && name == "wall-raw") => {
+                    let waits = match time {
+                        None if model.sampled_resource() == Some(r) => ", whether they ran or waited",
+                        None => WAITS_UNKNOWN,
+                        Some(_) => "",
+                    };
+                    let label = if name == WALL { "thread time" } else { name };
+                    fact(out, label, &format!("{total} over all threads{waits}"))?;
                 }
                 name => fact(out, name, &total)?,
             }

@@ -9,7 +9,7 @@ use crate::model::Arcflow;
 use crate::report::Error;
 use crate::session::{ProfileFile, Session};
 use crate::text::{grouped, percent, quantity};
-use crate::thread_time::{RUNNING, is_sampled};
+use crate::thread_time::{RUNNING, WALL, is_sampled};
 use instrument_trace::{SampleSource, ThreadSamples};
 use serde::Serialize;
 
@@ -17,13 +17,13 @@ use serde::Serialize;
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Sampler {
     source: &'static str,
-    /// What was sampled, if it was not CPU time.
+    /// What was sampled, if it was not CPU time: `wall` is time.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<String>,
     /// In user code only, where an event was sampled.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     user_only: bool,
-    /// ns between two, as was asked for, where CPU time was sampled.
+    /// ns between two, as was asked for, where time was sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     period_ns: Option<u64>,
     /// How often the event occurred between two.
@@ -48,7 +48,7 @@ pub(crate) struct Sampler {
     threads_untimed: u64,
     /// Threads that no sample met, and that had something of what was sampled.
     threads_without: u64,
-    /// Their CPU time, ns, where that was sampled.
+    /// Their time, ns, where that was sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_ns: Option<u64>,
     /// How often the event occurred in them.
@@ -88,16 +88,17 @@ impl Sampler {
         of.no_room = copies().filter_map(|copy| copy.number::<u64>("samples.lost")).sum();
         of.user_only = copies().any(|copy| copy.number("samples.user-only") == Some(true));
         let event = file.profile.sampled_event().map(str::to_owned);
+        let is_time = event.as_deref().is_none_or(|event| event == WALL);
         Some(Sampler {
             source: match &sources[..] {
                 [one] => word(*one),
                 [] => "unknown",
                 _ => "several",
             },
-            without_ns: event.is_none().then_some(without),
-            without_events: event.as_ref().map(|_| without),
-            period_ns: event.is_none().then_some(sum.period_ns),
-            period_events: event.as_ref().map(|_| sum.period_ns),
+            without_ns: is_time.then_some(without),
+            without_events: (!is_time).then_some(without),
+            period_ns: is_time.then_some(sum.period_ns),
+            period_events: (!is_time).then_some(sum.period_ns),
             event,
             samples: of.in_contexts + sum.outside(),
             in_vm: sum.in_vm,
@@ -118,7 +119,7 @@ impl Sampler {
 /// That events of some threads are in no figure, if so: nobody knows how many.
 pub(crate) fn not_counted(file: &ProfileFile) -> Option<String> {
     let sampler = Sampler::of(file).filter(|sampler| sampler.threads_untimed > 0)?;
-    let event = sampler.event?;
+    let event = sampler.event.filter(|event| event != WALL)?;
     Some(format!(
         "{event} of {} threads were NOT counted: figures are too small by these",
         sampler.threads_untimed
@@ -155,10 +156,15 @@ fn words(source: &str) -> &str {
 pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     let Some(sampler) = Sampler::of(file) else { return Ok(()) };
     let Sampler { samples, in_contexts, in_vm, in_no_call, in_probes, not_attributed, .. } = sampler;
-    let made = match &sampler.event {
-        None => {
-            let period = quantity(sampler.period_ns.unwrap_or_default() as f64, "ns");
-            format!("by {}; one each {period} of CPU time was asked for", words(sampler.source))
+    let period = quantity(sampler.period_ns.unwrap_or_default() as f64, "ns");
+    let made = match sampler.event.as_deref() {
+        None => format!("by {}; one each {period} of CPU time was asked for", words(sampler.source)),
+        Some(WALL) => {
+            let waiting = "by looks at it where it waits, which do not wake it";
+            format!(
+                "one stack each {period} of a thread: by {} where it runs, {waiting}",
+                words(sampler.source)
+            )
         }
         Some(event) => {
             let part = if sampler.user_only { ", in user code only" } else { "" };
@@ -181,8 +187,11 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
     }
     fact(out, "samples", &met)?;
     if sampler.threads_without > 0 {
-        let had = match &sampler.event {
-            None => format!("{} of CPU time", quantity(sampler.without_ns.unwrap_or_default() as f64, "ns")),
+        let had = match sampler.event.as_deref() {
+            None | Some(WALL) => {
+                let time = if sampler.event.is_none() { "of CPU time" } else { "of time" };
+                format!("{} {time}", quantity(sampler.without_ns.unwrap_or_default() as f64, "ns"))
+            }
             Some(event) => format!("{} {event}", grouped(sampler.without_events.unwrap_or_default())),
         };
         let text = format!("threads without a sample: {}, which had {had}", sampler.threads_without);
