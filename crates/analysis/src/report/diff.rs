@@ -126,8 +126,8 @@ impl<'a> Diff<'a> {
         let runs: Vec<&Arcflow> = before.iter().chain(after).collect();
         let events =
             runs.iter().filter_map(|run| Some(run.resources()[run.sampled_resource()?].name.as_str()));
-        let events: BTreeSet<&str> = events.collect();
-        if let [one, other, ..] = Vec::from_iter(events)[..] {
+        let events: Vec<&str> = events.collect::<BTreeSet<_>>().into_iter().collect();
+        if let [one, other, ..] = events[..] {
             return Err(Error::OtherSamples(one.to_owned(), other.to_owned()));
         }
         let mut resources = vec![Resource { name: CALLS.into(), unit: String::new() }];
@@ -186,7 +186,8 @@ impl<'a> Diff<'a> {
             differently,
             corrections,
         };
-        diff.sampling = Sampling::of(&diff).map(|sampling| (sampling, diff.limits(&sampling)));
+        let sampling = events.first().and_then(|sampled| Sampling::of(&diff, sampled));
+        diff.sampling = sampling.map(|sampling| (sampling, diff.limits(&sampling)));
         Ok(diff)
     }
 

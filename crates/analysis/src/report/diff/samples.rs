@@ -1,4 +1,4 @@
-//! Which rows differ where times are samples.
+//! Which rows differ where times, or numbers of another event, are samples.
 //!
 //! The samples of a row are counts: of two sides with the same time, how many of all its samples the first one has is binomial. So one run on
 //! each side is enough to tell. Runs differ by more than chance, as compilers and collectors do not work alike twice, nor do processors that others
@@ -10,7 +10,6 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Changed, Diff, Part};
 use crate::report::interval::{Difference, Verdict};
-use crate::thread_time::{RUNNING, WALL};
 use crate::uncertainty::wilson;
 
 /// The part of the rows told to differ that do not.
@@ -29,10 +28,10 @@ const DEVIATE: f64 = 1.96;
 /// What is known of the samples of both sides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sampling {
-    /// Indices of the time that was sampled and of samples, calls being the first.
+    /// Indices of what was sampled and of samples, calls being the first.
     running: usize,
     samples: usize,
-    /// ns that a sample stands for, on each side.
+    /// ns, or events, that a sample stands for, on each side.
     worth: [f64; 2],
     /// Runs on each side.
     runs: [usize; 2],
@@ -69,10 +68,10 @@ impl Limit {
 }
 
 impl Sampling {
-    /// None: the runs have no samples.
-    pub(super) fn of(diff: &Diff<'_>) -> Option<Sampling> {
+    /// None: the runs have no samples. `sampled`: what was sampled.
+    pub(super) fn of(diff: &Diff<'_>, sampled: &str) -> Option<Sampling> {
         let position = |name: &str| diff.resources.iter().position(|resource| resource.name == name);
-        let (running, samples) = (position(RUNNING).or_else(|| position(WALL))?, position("samples")?);
+        let (running, samples) = (position(sampled)?, position("samples")?);
         let total = &diff.cum[..diff.all.resources().len()];
         let sums = |r| sums(total, r, diff.resources.len(), diff.runs[0]);
         let (time, count): ([f64; 2], [f64; 2]) = (sums(running), sums(samples));
@@ -80,6 +79,11 @@ impl Sampling {
         let bounds = [0, 1].map(|side| time[side] / diff.runs[side] as f64 * wilson(0.0, count[side])[1]);
         let is_known = worth.iter().all(|worth| worth.is_finite() && *worth > 0.0);
         is_known.then_some(Sampling { running, samples, worth, runs: diff.runs, bounds })
+    }
+
+    /// The index of what was sampled.
+    pub(super) fn resource(&self) -> usize {
+        self.running
     }
 
     /// Whether a resource is compared by samples.

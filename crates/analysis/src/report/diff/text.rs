@@ -5,7 +5,7 @@ use std::io::Write;
 use instrument_names::printable::printable;
 
 use super::{Change, Changed, Diff, Part, Rest};
-use crate::model::Kind;
+use crate::model::{Kind, Resource};
 use crate::report::Error;
 use crate::report::aligned::Aligned;
 use crate::report::interval::{Certainty, Difference, Verdict};
@@ -78,9 +78,11 @@ impl Diff<'_> {
             if in_calls > 0 {
                 writeln!(out, "{in_calls} more differ in calls only; --resource calls lists them")?;
             }
-            if rest > 0 && self.sampling.is_some() {
+            if let Some((sampling, _)) = self.sampling.as_ref().filter(|_| rest > 0) {
+                let Resource { name, unit } = &self.resources[sampling.resource()];
+                let measure = if unit == "ns" { "time" } else { name };
                 let level = "1 in 20 of the listed rows is expected to be there by chance";
-                writeln!(out, "{rest} differ in time by no more than samples and runs do; {level}")?;
+                writeln!(out, "{rest} differ in {measure} by no more than samples and runs do; {level}")?;
             } else if rest > 0 && is_single {
                 let cure = "how much times vary is not known from one run of each: compare several (A1 A2 A3 -- B1 B2 B3)";
                 writeln!(out, "{rest} differ in time only, marked ~; {cure}")?;
