@@ -6,6 +6,7 @@ const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { chromium } = require("playwright-core");
 const sections = require("./sections.js");
+const { painted } = require("./measure.js");
 const timeline = require("./timeline.js");
 const questions = require("./questions.js");
 const reading = require("./reading.js");
@@ -275,7 +276,7 @@ async function keyboard(browser, [html, folder]) {
   for (const [key, view] of [["1", "summary"], ["2", "tree"], ["g", "graph"], ["3", "flame"], ["4", "sandwich"], ["5", "methods"], ["6", "threads"]]) {
     await press(key);
     assert.strictEqual(await page.evaluate(() => instrument.shown), view);
-    await page.waitForTimeout(150);
+    await painted(page);
     await shot(view);
   }
   assert.match(await page.textContent("#command"), /^instrument threads /);
@@ -322,8 +323,8 @@ async function keyboard(browser, [html, folder]) {
   assert.ok(await page.evaluate(() => instrument.view.to - instrument.view.from < 0.9));
   await press("0");
   assert.strictEqual(await page.evaluate(() => instrument.view.to), 1);
+  await painted(page);
   await page.mouse.move(200, 200);
-  await page.waitForTimeout(100);
   await page.mouse.move(210, 182);
   assert.match(await page.textContent("#tip"), /calls, .* self, .* total/);
   const levels = await page.evaluate(() => instrument.view.levels.flat().length);
@@ -339,10 +340,22 @@ async function keyboard(browser, [html, folder]) {
   const saved = fs.readFileSync(await (await download).path(), "utf8").split("\r\n");
   assert.strictEqual(saved[0], "calls,self_ns,self_error_ns,total_ns,total_error_ns,contexts,method");
   assert.strictEqual(saved.length - 2, calls.length);
+  // A picture has all levels, and not only those that are seen.
+  for (const [key, height] of [["3", () => (instrument.view.deepest + 1) * LEVEL], ["4", () => (instrument.view.up.length + instrument.view.down.length - 1) * LEVEL]]) {
+    await press(key);
+    await painted(page);
+    const picture = page.waitForEvent("download");
+    await press("x");
+    const png = fs.readFileSync(await (await picture).path());
+    assert.strictEqual(png.toString("latin1", 1, 4), "PNG");
+    assert.strictEqual(png.readUInt32BE(20), await page.evaluate(height), key);
+    // What is seen is as it was.
+    assert.ok(await page.evaluate(() => instrument.view.canvas.height <= innerHeight && instrument.view.frame === undefined));
+  }
   // Dark.
   await page.click("#theme");
   await press("3");
-  await page.waitForTimeout(150);
+  await painted(page);
   await shot("dark");
   assert.deepStrictEqual(page.problems, []);
   return { boxes: levels };
@@ -398,7 +411,8 @@ async function sandwich(browser, [html, folder, ...documents]) {
   assert.match(method, /Item\.price/);
   assert.match(await page.textContent("#sandwich-title"), /Item\.price.*1,000 calls, total .* %/);
   assert.match(await page.textContent("#command"), /^instrument xtree --resource \S+ --focus 'Orders\$Item\.price\(\)I' --prune 0 /);
-  await page.waitForTimeout(150);
+  // The boxes that are clicked are those of this method.
+  await painted(page);
   await page.screenshot({ path: path.join(folder, "sandwich.png") });
   const canvas = await page.locator("canvas").boundingBox();
   const row = await page.evaluate(() => [instrument.view.middle, instrument.view.up[1][0]]);
@@ -479,7 +493,6 @@ async function difference(browser, [html, folder, document]) {
   // The method that has the largest change stands first, red, and the node window says by how much.
   assert.strictEqual(await page.locator("[role=tab]").count(), 4);
   await page.keyboard.press("4");
-  await page.waitForTimeout(100);
   const first = await page.evaluate(() => instrument.profile.labels[instrument.view.list[0]]);
   assert.match(await page.locator(".row").first().textContent(), /\+/);
   await page.locator(".row").first().click();
@@ -490,7 +503,7 @@ async function difference(browser, [html, folder, document]) {
   for (const [key, view] of [["1", "summary"], ["2", "tree"], ["g", "graph"], ["3", "flame"], ["4", "methods"]]) {
     await page.keyboard.press(key);
     assert.strictEqual(await page.evaluate(() => instrument.shown), view);
-    await page.waitForTimeout(150);
+    await painted(page);
     await page.screenshot({ path: path.join(folder, `difference-${view}.png`) });
   }
   await page.keyboard.press("3");
@@ -505,7 +518,7 @@ async function hostile(browser, [html]) {
   const page = await open(browser, file(html));
   for (const view of ["summary", "tree", "flame", "methods", "threads"]) {
     await tab(page, view);
-    await page.waitForTimeout(100);
+    await painted(page);
   }
   await seek(page, "script");
   assert.match(await selected(page), /<\/script><script>/);
@@ -517,7 +530,7 @@ async function hostile(browser, [html]) {
   await seek(page, "deep1999");
   assert.strictEqual(await selected(page), "deep1999");
   await tab(page, "flame");
-  await page.waitForTimeout(100);
+  await painted(page);
   // Rubbish in the address changes nothing.
   await page.goto(`${file(html)}#view=nothing&root=zz&selected=%00&resource=no&rules=%7Bbad&isolate=9.9&sort=__proto__`);
   await page.reload();
@@ -553,18 +566,46 @@ async function server(browser, [address]) {
   return { calls: one, total: await page.evaluate(() => instrument.profile.total(0)[0]) };
 }
 
+/** Files that are dropped on the page of a server: a profile is shown, and what is none is said to be so. */
+async function dropped(browser, [address, profile, none]) {
+  const page = await open(browser, address);
+  const drop = async (name, data) => {
+    const transfer = await page.evaluateHandle(([name, data]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([data], name));
+      return transfer;
+    }, [name, data]);
+    await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+    await page.waitForFunction((name) => document.getElementById("status").textContent.includes(name) && !document.getElementById("status").textContent.startsWith("opening"), name);
+    return page.textContent("#status");
+  };
+  const calls = () => page.evaluate(() => instrument.profile.calls.reduce((sum, n) => sum + n, 0));
+  assert.strictEqual(await drop("other.folded", fs.readFileSync(profile, "utf8")), "shown: other.folded");
+  const shown = await calls();
+  assert.match(await page.textContent("#command"), / other\.folded$/);
+  // A page that was saved needs no server.
+  const saved = await page.content();
+  assert.match(await drop("none.iprof", fs.readFileSync(none, "utf8")), /^none\.iprof: .*none\.iprof/);
+  assert.match(await drop("page.html", `<!doctype html>${saved.slice(0, 100)}`), /no page of instrument view/);
+  assert.strictEqual(await calls(), shown);
+  // What the server refused is no mistake of the page.
+  const others = page.problems.filter((text) => !/status of 422|\?open=/.test(text));
+  assert.deepStrictEqual(others, []);
+  return { calls: shown };
+}
+
 /** Pictures for the book. */
 async function pictures(browser, [html, folder]) {
   const page = await open(browser, file(html));
   for (const view of ["summary", "flame", "tree", "methods"]) {
     await tab(page, view);
     if (view === "flame") await seek(page, "Parser.parse()");
-    await page.waitForTimeout(300);
+    await painted(page);
     await page.screenshot({ path: path.join(folder, `${view}.png`) });
   }
   await tab(page, "tree");
   await page.click("#drawn-as");
-  await page.waitForTimeout(300);
+  await painted(page);
   await page.screenshot({ path: path.join(folder, "graph.png") });
   return {};
 }
@@ -593,7 +634,7 @@ async function speed(browser, [html]) {
 
 async function main() {
   const [scenario, ...args] = process.argv.slice(2);
-  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), ...questions({ open, file }), ...reading({ open, file, tab }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, address, speed, pictures }[scenario];
+  const run = { ...sections({ open, file, tab }), ...timeline({ open, file, tab }), ...questions({ open, file }), ...reading({ open, file, tab }), sums, table1, table2, keyboard, sandwich, difference, sides, hostile, server, dropped, address, speed, pictures }[scenario];
   // Containers have little shared memory.
   const options = { args: ["--disable-gpu", "--disable-dev-shm-usage"] };
   if (process.env.CHROMIUM) options.executablePath = process.env.CHROMIUM;

@@ -2,6 +2,7 @@
 "use strict";
 const assert = require("node:assert");
 const path = require("node:path");
+const { painted } = require("./measure.js");
 
 module.exports = ({ open, file }) => {
   /** A page that counts what is clicked. */
@@ -22,7 +23,7 @@ module.exports = ({ open, file }) => {
       assert.ok(box && box.x >= 0 && box.y >= 0 && box.x < 1280 && box.y < 720, `${text}: ${JSON.stringify(box)}`);
     };
     const done = async (folder, name) => {
-      await page.waitForTimeout(200);
+      await painted(page);
       await page.screenshot({ path: path.join(folder, `question-${name}.png`) });
       assert.deepStrictEqual(page.problems, []);
       return { clicks };

@@ -3,23 +3,7 @@
 const assert = require("node:assert");
 const fs = require("node:fs");
 const path = require("node:path");
-
-/** Names of rows that are on the screen and cannot be read: their method is cut, or lies outside. */
-const unreadable = (page) => page.evaluate(() => {
-  const bad = [];
-  let seen = 0;
-  for (const name of document.querySelectorAll(".row .name")) {
-    const body = name.closest(".body").getBoundingClientRect();
-    const line = name.getBoundingClientRect();
-    if (line.top < body.top || line.bottom > body.bottom) continue;
-    seen++;
-    const method = name.querySelector("b");
-    const box = method.getBoundingClientRect();
-    const isWhole = method.scrollWidth <= method.clientWidth + 1 && box.width > 0 && box.left >= line.left - 1 && box.right <= line.right + 1;
-    if (!isWhole || box.right > innerWidth || box.left < 0) bad.push(`${method.textContent}: ${JSON.stringify(box)} in ${JSON.stringify(line)}`);
-  }
-  return { seen, bad };
-});
+const { painted, unreadable } = require("./measure.js");
 
 /** What is painted as names, from now on. */
 const watchText = (page) => page.evaluate(() => {
@@ -48,17 +32,17 @@ module.exports = ({ open, file, tab }) => {
       const page = await open(browser, file(html), size);
       await watchText(page);
       const look = async (what) => {
-        const { seen, bad } = await unreadable(page);
+        const { seen, bad } = await page.evaluate(unreadable);
         assert.deepStrictEqual(bad, [], `${what} at ${size.width}`);
         found.rows += seen;
       };
       for (const view of await page.evaluate(() => instrument.tabs.list.map(([key]) => key))) {
         await tab(page, view);
-        await page.waitForTimeout(150);
+        await painted(page);
         await look(view);
         for (const part of await page.locator("[data-part]:visible").all()) {
           await part.click();
-          await page.waitForTimeout(100);
+          await painted(page);
           await look(`${view}, ${await part.textContent()}`);
         }
       }
@@ -77,7 +61,7 @@ module.exports = ({ open, file, tab }) => {
       await page.evaluate(() => window.painted.clear());
       for (const view of ["flame", "sandwich"]) {
         await tab(page, view);
-        await page.waitForTimeout(200);
+        await painted(page);
       }
       const boxes = await torn(page);
       assert.deepStrictEqual(boxes.torn, []);
@@ -108,7 +92,7 @@ module.exports = ({ open, file, tab }) => {
       const list = (shown = await page.evaluate(() => instrument.views.map(([key]) => key)));
       for (const view of list) {
         await page.evaluate((view) => instrument.go(view), view);
-        await page.waitForTimeout(100);
+        await painted(page);
         await check(`${view}, ${theme}`);
         await page.screenshot({ path: path.join(folder, `${view}-${theme}.png`) });
         for (const part of await page.locator("[data-part]:visible").all()) {
@@ -149,7 +133,7 @@ module.exports = ({ open, file, tab }) => {
     const box = await finding.boundingBox();
     assert.ok(box.y >= 0 && box.y + box.height < 720, JSON.stringify(box));
     assert.ok((await page.locator("#hot tr").count()) > 1 && (await page.locator("#own-flame canvas").count()) === 1);
-    await page.waitForTimeout(150);
+    await painted(page);
     await page.screenshot({ path: path.join(folder, `overview-${kind.replace("+", "")}.png`) });
     await finding.locator("button").first().click();
     assert.notStrictEqual(await page.evaluate(() => instrument.shown), "summary");
@@ -163,5 +147,61 @@ module.exports = ({ open, file, tab }) => {
     return { clicks: 1 };
   }
 
-  return { names, access, overview };
+  /** Tabs, toolbars, trees and grids by the keys that WAI-ARIA has for them; of each, Tab meets one element. */
+  async function roles(browser, [html]) {
+    const page = await open(browser, file(html));
+    const press = async (...keys) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const focused = () => page.evaluate(() => document.activeElement.dataset.view ?? document.activeElement.dataset.part ?? document.activeElement.getAttribute("role"));
+    const stops = (of) => page.evaluate((of) => [...document.querySelectorAll(of)].filter((element) => element.tabIndex === 0).length, of);
+    await page.focus("#tab-summary");
+    await press("ArrowRight");
+    assert.deepStrictEqual([await focused(), await page.evaluate(() => instrument.shown)], ["tree", "tree"]);
+    await press("End");
+    const last = await focused();
+    assert.strictEqual(last, await page.evaluate(() => instrument.tabs.list.at(-1)[0]));
+    await press("ArrowRight");
+    assert.strictEqual(await focused(), "summary");
+    await press("ArrowLeft", "Home", "ArrowRight");
+    assert.deepStrictEqual([await focused(), await stops("#tabs [role=tab]")], ["tree", 1]);
+    // A tree: the focus is on the selected row, right opens and goes in, left closes and goes out.
+    await page.locator(".row").first().click();
+    const row = () => page.evaluate(() => [instrument.view.list.nodes.indexOf(instrument.state.selected), document.activeElement.getAttribute("aria-rowindex"), document.activeElement.getAttribute("aria-expanded")]);
+    const rows = await page.evaluate(() => instrument.view.list.nodes.length);
+    assert.deepStrictEqual(await row(), [0, "1", "true"]);
+    await press("End");
+    assert.deepStrictEqual((await row()).slice(0, 2), [rows - 1, String(rows)]);
+    await press("Home", "ArrowRight");
+    assert.deepStrictEqual((await row()).slice(0, 2), [1, "2"]);
+    await press("ArrowLeft");
+    assert.strictEqual((await row())[2], "false");
+    await press("ArrowRight");
+    assert.strictEqual((await row())[2], "true");
+    await press("ArrowLeft", "ArrowLeft", "PageDown");
+    assert.strictEqual((await row())[0], (await page.evaluate(() => instrument.view.list.nodes.length)) - 1);
+    await press("PageUp");
+    assert.strictEqual((await row())[0], 0);
+    assert.strictEqual(await stops("#view [role=row]"), 1);
+    // A grid.
+    await tab(page, "methods");
+    await page.locator(".row").nth(1).click();
+    const place = () => page.evaluate(() => instrument.view.rows.selected);
+    await press("Home");
+    assert.strictEqual(await place(), 0);
+    await press("End");
+    assert.strictEqual(await place(), await page.evaluate(() => instrument.view.list.length - 1));
+    // A toolbar: arrows move the focus, and nothing else.
+    await tab(page, "threads");
+    if (await page.locator("[role=toolbar] [data-part]").count()) {
+      await page.focus("[role=toolbar] [data-part][tabindex='0']");
+      const before = await focused();
+      await press("ArrowRight");
+      assert.notStrictEqual(await focused(), before);
+    }
+    assert.deepStrictEqual(page.problems, []);
+    return { rows };
+  }
+
+  return { names, access, overview, roles };
 };

@@ -3,6 +3,7 @@
 const assert = require("node:assert");
 const fs = require("node:fs");
 const path = require("node:path");
+const { painted } = require("./measure.js");
 
 /** Lines of a text without more blanks than one. */
 const lines = (name) => fs.readFileSync(name, "utf8").split("\n").map((line) => line.trim().replace(/\s+/g, " "));
@@ -42,7 +43,7 @@ const json = (name) => JSON.parse(fs.readFileSync(name, "utf8"));
 
 module.exports = ({ open, file, tab }) => {
   const picture = async (page, folder, name) => {
-    await page.waitForTimeout(150);
+    await painted(page);
     await page.screenshot({ path: path.join(folder, `${name}.png`) });
   };
 

@@ -2,11 +2,12 @@
 "use strict";
 const assert = require("node:assert");
 const path = require("node:path");
+const { painted } = require("./measure.js");
 
 module.exports = ({ open, file, tab }) => {
   const command = (page) => page.textContent("#command");
   const picture = async (page, folder, name) => {
-    await page.waitForTimeout(250);
+    await painted(page);
     await page.screenshot({ path: path.join(folder, `${name}.png`) });
   };
   const view = (page, what) => page.evaluate(`instrument.view.${what}`);
@@ -101,7 +102,8 @@ module.exports = ({ open, file, tab }) => {
     await page.waitForFunction(() => instrument.view.to - instrument.view.from < 1);
     // A call says what it is.
     await page.evaluate((row) => instrument.state.go({ lane: instrument.view.id(instrument.view.list[row]) }), main);
-    await page.waitForTimeout(400);
+    // A finer picture may be on its way.
+    await page.waitForFunction(() => instrument.view.frame === undefined && instrument.view.painted.some(({ call, w }) => call.calls === 1 && w > 20));
     const call = await page.evaluate(() => { const found = instrument.view.painted.find(({ call, w }) => call.calls === 1 && w > 20); return found && { x: found.x, y: found.y, w: found.w, h: found.h, call: found.call }; });
     assert.ok(call, "a call that is seen");
     const box = await page.locator("#view canvas").first().boundingBox();
@@ -119,7 +121,29 @@ module.exports = ({ open, file, tab }) => {
     assert.strictEqual(await page.evaluate(() => instrument.view.order[0]), last);
     assert.match(page.url(), /pinned=/);
     await page.keyboard.press("k");
-    const took = await page.evaluate(() => {
+    // Single calls: found one after the other, by how long they took and by their method; each with its call tree.
+    await page.evaluate(() => instrument.state.go({ by: "took", find: ">= 20 us", call: "", view: "timeline" }));
+    const single = await page.evaluate(() => instrument.view.singleCalls());
+    assert.ok(single.length > 1 && single.every(({ length }) => length >= 20000), JSON.stringify(single));
+    assert.match(await page.textContent("#find-hits"), new RegExp(`^${single.length} single calls$`));
+    await page.click("#find-next");
+    await page.click("#find-next");
+    assert.strictEqual(await page.textContent("#find-hits"), `2 of ${single.length} single calls`);
+    assert.strictEqual(await page.evaluate(() => instrument.shown), "timeline");
+    const took = (ns) => page.evaluate((ns) => quantity(ns, "ns"), ns);
+    assert.strictEqual(await page.textContent("[data-field=call-total]"), await took(single[1].length));
+    // A rule gives calls that took long a colour of their own.
+    await page.evaluate(() => instrument.state.go({ find: "", rules: JSON.stringify([{ attribute: "took", value: ">= 20 us", display: "colour", style: "#123456" }]) }));
+    const ruled = await page.evaluate(([one]) => [one.length, 10].map((ns) => instrument.mapper.ofCall(instrument.profile.anyContext(one.name), ns) ?? null), single);
+    assert.deepStrictEqual(ruled, ["#123456", null]);
+    await painted(page);
+    await picture(page, folder, `timeline-single-${name}`);
+    await page.evaluate(() => instrument.state.go({ rules: "" }));
+    await page.click("#call-tree");
+    await page.waitForFunction(({ start }) => instrument.view.answered && location.hash.includes(`window=${start}-`), single[1]);
+    assert.ok((await page.evaluate(() => instrument.view.pane.list.map(([node]) => node.name))).includes(single[1].name));
+    await page.click("#window-close");
+    const frame = await page.evaluate(() => {
       const took = [];
       for (let i = 0; i < 50; i++) {
         instrument.view.paint();
@@ -129,7 +153,7 @@ module.exports = ({ open, file, tab }) => {
     });
     assert.deepStrictEqual(page.problems, []);
     const waits = rows.reduce((sum, row) => sum + row.waits.length, 0);
-    return { rows: rows.length, waits, arrows: await view(page, "arrows.length"), windows, frame_p95_ms: took };
+    return { rows: rows.length, waits, arrows: await view(page, "arrows.length"), windows, frame_p95_ms: frame };
   }
 
   /** How long a server takes to answer what is zoomed and moved to, and the page to find and to paint. `address`: of a server. */
@@ -202,7 +226,7 @@ module.exports = ({ open, file, tab }) => {
     await pane(page);
     for (const part of ["tree", "flame"]) {
       await page.click(`[data-part=${part}]`);
-      await page.waitForTimeout(150);
+      await painted(page);
       const at = await page.locator(".window canvas").boundingBox();
       if (at) await page.mouse.move(at.x + 60, at.y + 30);
     }
@@ -216,7 +240,7 @@ module.exports = ({ open, file, tab }) => {
       await page.goto(`${file(html)}#view=timeline&${words}`);
       await page.reload();
       await page.waitForFunction(() => window.instrument);
-      await page.waitForTimeout(60);
+      await painted(page);
       assert.strictEqual(await page.evaluate(() => instrument.shown), "timeline");
     }
     assert.deepStrictEqual(page.problems, []);

@@ -219,7 +219,7 @@ class App {
     }
     const url = made.url || URL.createObjectURL(new Blob([made.text], { type: made.type }));
     element("a", { href: url, download: made.name }).click();
-    this.status(`saved ${made.name}`);
+    this.status(`saved ${made.name}${made.note ?? ""}`);
   }
 
   status(text) {
@@ -242,7 +242,7 @@ class App {
     for (const [keys, text] of KEYS) list.append(element("dt", {}, element("kbd", {}, keys)), element("dd", {}, text));
     const close = element("button", {}, "Close");
     close.onclick = () => dialog.close();
-    dialog.replaceChildren(element("h2", {}, "Keys"), list, element("p", {}, "self: what a context took itself. total: the same with all that it called. A line below a figure: what it may be off by, the mouse tells how much; ~: it cannot be told from nothing."), close);
+    dialog.replaceChildren(element("h2", {}, "Keys"), list, element("p", {}, "self: what a context took itself. total: the same with all that it called. A line below a figure shows its error; point at the figure to read it. ~: the error is as large as the figure."), close);
     dialog.showModal();
   }
 

@@ -67,6 +67,16 @@ class Finder {
     return this.test !== undefined && this.test(text);
   }
 
+  /** Whether a single call fits, by its name and how long it took; undefined: what is asked for is no matter of single calls. */
+  ofCalls() {
+    const { at, profile } = this.state;
+    const by = Object.hasOwn(ATTRIBUTES, at.by) ? at.by : "method";
+    const fits = matcher(by, at.find);
+    const isOfMethod = OF_METHODS.includes(by);
+    if (!fits || !(isOfMethod || by === "took")) return undefined;
+    return (name, ns) => (isOfMethod ? fits(ofMethod(profile, by, name)) : fits(ns));
+  }
+
   /** How many hits, and how much is in them. */
   words() {
     const { profile, resource, at } = this.state;

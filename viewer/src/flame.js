@@ -93,6 +93,6 @@ class FlameView extends IcicleView {
   }
 
   picture() {
-    return { name: "flame.png", url: this.canvas.toDataURL("image/png") };
+    return this.whole("flame", () => (this.deepest + 1) * LEVEL);
   }
 }

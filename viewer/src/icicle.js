@@ -4,6 +4,8 @@
 
 const LEVEL = 18;
 const LEAST = 0.6;
+/** Pixels of a picture that is saved: browsers refuse much more. */
+const MOST_HIGH = 16000;
 /** The colour of what was searched for: no other box has it. */
 const HIT = "#ffd21f";
 
@@ -108,16 +110,23 @@ class IcicleView {
     this.frame = requestAnimationFrame(() => this.paint());
   }
 
-  /** Paints an empty canvas, and then what there is to see. */
+  /** Paints what there is to see. */
   paint() {
     const began = performance.now();
-    const [width, height] = [this.body.clientWidth, this.body.clientHeight];
+    this.paintOn(this.canvas, this.body.clientWidth, this.body.clientHeight);
+    this.took = performance.now() - began;
+    // Nothing waits to be painted.
+    this.frame = undefined;
+  }
+
+  /** Empties a canvas, and paints on it. */
+  paintOn(canvas, width, height) {
     const scale = window.devicePixelRatio || 1;
-    if (this.canvas.width !== width * scale || this.canvas.height !== height * scale) {
-      this.canvas.width = width * scale;
-      this.canvas.height = height * scale;
+    if (canvas.width !== width * scale || canvas.height !== height * scale) {
+      canvas.width = width * scale;
+      canvas.height = height * scale;
     }
-    const context = this.canvas.getContext("2d");
+    const context = canvas.getContext("2d");
     context.setTransform(scale, 0, 0, scale, 0, 0);
     this.style = getComputedStyle(document.documentElement);
     context.fillStyle = this.style.getPropertyValue("--back");
@@ -129,7 +138,21 @@ class IcicleView {
     this.width = width;
     this.height = height;
     this.content();
-    this.took = performance.now() - began;
+  }
+
+  /** All of it as a picture, and not only what is seen; `height()`: how high it is, once it was painted. */
+  whole(name, height) {
+    const canvas = element("canvas");
+    const width = this.body.clientWidth;
+    const kept = [this.from, this.to, this.top];
+    [this.from, this.to, this.top] = [0, 1, 0];
+    this.paintOn(canvas, width, this.body.clientHeight);
+    const [all, most] = [height(), Math.floor(MOST_HIGH / (window.devicePixelRatio || 1))];
+    this.paintOn(canvas, width, Math.min(all, most));
+    [this.from, this.to, this.top] = kept;
+    this.paint();
+    const note = all > most ? `: its first ${count(most)} pixels of ${count(all)}` : "";
+    return { name: `${name}.png`, url: canvas.toDataURL("image/png"), note };
   }
 
   /** A line of text instead of boxes. */

@@ -7,6 +7,7 @@ const KEYS = [
   ["g", "Tree: as a table, as a figure"],
   ["\u2191 \u2193", "previous and next row, or caller and callee in Flame and Sandwich"],
   ["\u2192 \u2190", "open and close a context, its neighbours in Flame, or later and earlier in Timeline"],
+  ["Home End", "the first row, the last row; Page Up and Page Down: as many rows as are seen"],
   ["Enter", "the selected context becomes the root; the selected row of a table is shown in the tree"],
   ["u", "up one level: the caller of the root becomes the root"],
   ["r", "reset the root"],
@@ -43,7 +44,7 @@ class Keys {
       return;
     }
     // What can be scrolled by itself is.
-    if (event.key.startsWith("Arrow") && event.target.closest?.("#side, #crumbs, .page")) return;
+    if (/^(Arrow|Home|End|Page)/.test(event.key) && event.target.closest?.("#side, #crumbs, .page")) return;
     if (isField || document.querySelector("dialog[open]")) return;
     const act = this.acts()[event.key];
     // A button that has the focus is pressed by Enter.
@@ -80,6 +81,10 @@ class Keys {
       ArrowUp: () => this.step(boxes ? "caller" : "previous"),
       ArrowRight: () => this.step(boxes ? "right" : "open"),
       ArrowLeft: () => this.step(boxes ? "left" : "close"),
+      Home: () => boxes || this.step("first"),
+      End: () => boxes || this.step("last"),
+      PageUp: () => boxes || this.step("page before"),
+      PageDown: () => boxes || this.step("page after"),
       "+": () => (boxes ? boxes.zoom(0.8) : document.getElementById("wider")?.click()),
       "-": () => (boxes ? boxes.zoom(1.25) : document.getElementById("narrower")?.click()),
       0: () => boxes?.fit(),
@@ -103,9 +108,8 @@ class Keys {
     const siblings = () => profile.sortedChildren(profile.parent[node], state.resource);
     const go = (target) => target !== undefined && state.go({ selected: target }, true);
     const isOpen = state.open.has(node) && !profile.isLeaf(node);
+    if (ROWS_BY[how]) return go(list?.nodes[rowAfter(at, how, list.nodes.length)]);
     switch (how) {
-      case "next": return go(list?.nodes[at + 1]);
-      case "previous": return go(list?.nodes[at - 1]);
       case "open":
         if (profile.isLeaf(node)) return undefined;
         return isOpen ? go(list?.nodes[at + 1]) : app.tree.toggle(node);

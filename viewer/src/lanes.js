@@ -231,8 +231,12 @@ class LanesView extends IcicleView {
     const { context } = this;
     picture.looks ??= picture.names.map((name) => {
       const label = this.state.profile.labelOf(name);
-      return { label, colour: name.startsWith("(") ? "#9aa5b0" : colourOf(label), one: [], several: [] };
+      return { name, label, colour: name.startsWith("(") ? "#9aa5b0" : colourOf(label), one: [], several: [] };
     });
+    const { mapper, finder } = this.app;
+    const isRuled = mapper.plans.some(({ display }) => display === "colour");
+    const isAsked = this.state.at.find.trim() ? finder.ofCalls() : undefined;
+    const chosen = this.list[this.selectedRow] === row ? this.state.at.call : "";
     for (const box of picture.boxes) {
       const [depth, start, length, number, calls] = box;
       if (depth >= levels) continue;
@@ -245,12 +249,22 @@ class LanesView extends IcicleView {
       (calls > 1 ? look.several : look.one).push(drawn);
       this.painted.push(drawn);
     }
-    for (const { label, colour: usual, one, several } of picture.looks) {
-      const colour = one.length + several.length && this.app.finder.fits(label) ? HIT : usual;
+    for (const { name: method, label, colour: usual, one, several } of picture.looks) {
+      if (one.length + several.length === 0) continue;
+      const node = isRuled ? this.state.profile.anyContext(method) : undefined;
+      /** The colour of one call: what was searched for, what a rule says, or that of its method. */
+      const colourOfCall = (ns) => {
+        if (isAsked?.(method, ns)) return HIT;
+        return (node === undefined ? undefined : mapper.ofCall(node, ns)) ?? usual;
+      };
       for (const [alpha, name, boxes] of [[1, label, one], [0.5, "", several]]) {
         context.globalAlpha = alpha;
+        let colour = usual;
         context.fillStyle = colour;
-        for (const { x, y, w } of boxes) {
+        for (const { x, y, w, box } of boxes) {
+          // What a rule says of single calls holds for no others.
+          if (isRuled || isAsked) context.fillStyle = colour = colourOfCall(box[4] === 1 ? box[2] : NaN);
+          if (chosen && box[4] === 1 && chosen === `${box[1]}-${box[2]}`) this.outlined = [x, y, w, level - 1];
           if (w >= NAMED) {
             boxOf(context, { x, y, w, h: level - 1 }, colour, name, this.glyph);
             context.fillStyle = colour;
@@ -263,6 +277,12 @@ class LanesView extends IcicleView {
       }
     }
     context.globalAlpha = 1;
+    if (this.outlined) {
+      context.strokeStyle = "#000";
+      context.lineWidth = 2;
+      context.strokeRect(...this.outlined);
+      this.outlined = undefined;
+    }
   }
 
   drawArrows(rows, colour) {

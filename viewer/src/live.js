@@ -81,7 +81,20 @@ async function profileOf(page) {
   return new Profile(await readDocument(found[1]));
 }
 
-/** A page that is dropped on this one is shown instead. */
+/** What a dropped file shows: a page by itself; of a profile the server that this page came from makes one. */
+async function opened(file) {
+  if (/^<!doctype html>/.test(await file.slice(0, 20).text())) return profileOf(await file.text());
+  if (!location.protocol.startsWith("http")) throw new Error("this page is a file; instrument view FILE shows a profile");
+  const response = await fetch(`${location.pathname}?open=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text.trim().slice(0, 300));
+  const profile = await profileOf(text);
+  // A browser does not say where a file lies.
+  profile.header.about.files = [file.name];
+  return profile;
+}
+
+/** A page or a profile that is dropped on this page is shown instead. */
 function takeDropped(app) {
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", async (event) => {
@@ -89,10 +102,11 @@ function takeDropped(app) {
     const [file] = event.dataTransfer?.files ?? [];
     if (!file) return;
     try {
-      app.adopt(await profileOf(await file.text()));
+      app.status(`opening ${file.name} \u2026`);
+      app.adopt(await opened(file));
       app.status(`shown: ${file.name}`);
     } catch (error) {
-      app.status(`${file.name}: ${error.message}; instrument view FILE shows a profile`);
+      app.status(`${file.name}: ${error.message}`);
     }
   });
 }

@@ -20,9 +20,17 @@ const ATTRIBUTES = {
   self: { label: "self", isFigure: true, of: (p, i, r) => p.base(r)[i] },
   total: { label: "total", isFigure: true, of: (p, i, r) => p.total(r)[i] },
   percall: { label: "total per call", isFigure: true, of: (p, i, r) => (p.calls[i] ? p.total(r)[i] / p.calls[i] : 0) },
+  took: { label: "time of a single call", isFigure: true, of: (p, i, r, ns) => ns ?? p.stats.get(p.function(i).name)?.max ?? 0 },
   depth: { label: "depth", isFigure: true, of: (p, i) => p.depth[i] },
   children: { label: "callees", isFigure: true, of: (p, i) => p.start[i + 1] - p.start[i] },
 };
+
+/** An attribute of the method of a name, whatever its contexts are. */
+function ofMethod(profile, attribute, name) {
+  if (attribute === "method") return profile.labelOf(name);
+  const node = profile.anyContext(name);
+  return node === undefined ? "" : ATTRIBUTES[attribute].of(profile, node);
+}
 
 function named(profile, node, kind) {
   const above = profile.enclosing(node, kind);
@@ -69,7 +77,7 @@ class Mapper {
     if (rule.value !== undefined && rule.value !== "") {
       const fits = matcher(rule.attribute, rule.value);
       const style = rule.style || (display === "shape" ? SHAPES[1] : display === "colour" ? COLOURS[index % COLOURS.length] : "2");
-      return { rule, display, of: (i) => (fits && fits(attribute.of(profile, i, this.resource)) ? style : undefined), entries: [[`${attribute.label} ${rule.value}`, style]], group: (i) => (fits && fits(attribute.of(profile, i, this.resource)) ? 0 : undefined) };
+      return { rule, display, of: (i, ns) => (fits && fits(attribute.of(profile, i, this.resource, ns)) ? style : undefined), entries: [[`${attribute.label} ${rule.value}`, style]], group: (i, ns) => (fits && fits(attribute.of(profile, i, this.resource, ns)) ? 0 : undefined) };
     }
     if (attribute.isFigure) {
       // Ranges of equal ratio: figures of programs span many powers of ten.
@@ -81,15 +89,15 @@ class Mapper {
         most = Math.max(most, value);
       }
       const ratio = most > least ? Math.log(most / least) : 1;
-      const unit = ["self", "total", "percall"].includes(rule.attribute) ? profile.resources[this.resource].unit : "";
-      const group = (i) => {
-        const value = attribute.of(profile, i, this.resource);
-        return value > 0 && most > 0 ? Math.min(RANGES - 1, Math.floor((RANGES * Math.log(value / least)) / ratio)) : 0;
+      const unit = rule.attribute === "took" ? "ns" : ["self", "total", "percall"].includes(rule.attribute) ? profile.resources[this.resource].unit : "";
+      const group = (i, ns) => {
+        const value = attribute.of(profile, i, this.resource, ns);
+        return value > 0 && most > 0 ? Math.max(0, Math.min(RANGES - 1, Math.floor((RANGES * Math.log(value / least)) / ratio))) : 0;
       };
       const from = (k) => least * Math.exp((ratio * k) / RANGES);
       const style = (k) => styleOf(display, k, RANGES);
       const entries = [...Array(RANGES).keys()].map((k) => [`${attribute.label} ${k === 0 ? "below " + quantity(Math.round(from(1)), unit) : "from " + quantity(Math.round(from(k)), unit)}`, style(k)]);
-      return { rule, display, of: (i) => style(group(i)), group, entries };
+      return { rule, display, of: (i, ns) => style(group(i, ns)), group, entries };
     }
     // The most frequent values first; what is past the colours shares the last one.
     const sums = new Map();
@@ -114,6 +122,16 @@ class Mapper {
     for (const plan of this.plans) {
       if (plan.display !== display) continue;
       const style = plan.of(node);
+      if (style !== undefined) return style;
+    }
+    return undefined;
+  }
+
+  /** The colour of a single call of a context, by the rules on methods and on single calls; `ns`: how long it took, NaN of several calls. Undefined: none fits. */
+  ofCall(node, ns) {
+    for (const { rule, display, of } of this.plans) {
+      const isMeant = rule.attribute === "took" ? !Number.isNaN(ns) : OF_METHODS.includes(rule.attribute);
+      const style = display === "colour" && isMeant ? of(node, ns) : undefined;
       if (style !== undefined) return style;
     }
     return undefined;

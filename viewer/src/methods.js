@@ -84,10 +84,8 @@ class MethodsView {
 
   /** To the next method, or the one before. */
   step(how) {
-    const by = { next: 1, previous: -1 }[how];
-    if (!by || !this.list.length) return;
-    const at = this.rows.selected < 0 ? (by > 0 ? -1 : 1) : this.rows.selected;
-    this.state.go({ selected: this.app.largest(this.list[Math.min(this.list.length - 1, Math.max(0, at + by))]) }, true);
+    if (!ROWS_BY[how] || !this.list.length) return;
+    this.state.go({ selected: this.app.largest(this.list[rowAfter(this.rows.selected, how, this.list.length)]) }, true);
   }
 
   enter() {

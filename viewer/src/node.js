@@ -53,6 +53,21 @@ function drawNode(app) {
     }
     return;
   }
+  const thisCall = () => {
+    heading("This call");
+    const call = /^(\d+)-(\d+)$/.exec(state.at.call);
+    const why = profile.section("timeline")?.missing === null ? "select a call in the Timeline" : "single calls are recorded with --record trace only";
+    const [start, length] = call ? [Number(call[1]), Number(call[2])] : [];
+    for (const [key, id, value] of [["Call time", "call", start], ["Return time", "return", start + length], ["Total time", "call-total", length]]) {
+      field(key, call ? quantity(value, "ns") : element("span", { class: "unknown" }, why), id);
+    }
+    if (call) {
+      const go = element("button", { id: "call-tree" }, "Call tree of this call");
+      go.onclick = () => state.go({ view: "timeline", part: "tree", window: `${start}-${start + Math.max(1, length)}` });
+      place.append(go);
+    }
+  };
+  if (isMethod && state.at.call) thisCall();
   heading("This context");
   field(profile.header.occurrences, profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
   profile.resources.forEach((r, i) => {
@@ -75,13 +90,7 @@ function drawNode(app) {
     field("Maximum time", time(stats?.max), "method-max");
     field("Average time", time(stats?.average), "method-average");
     field("Standard deviation", time(stats?.deviation), "method-deviation");
-    heading("This call");
-    const call = /^(\d+)-(\d+)$/.exec(state.at.call);
-    const why = profile.section("timeline")?.missing === null ? "select one in the Timeline" : "a tree has no single calls; --record trace has";
-    const [start, length] = call ? [Number(call[1]), Number(call[2])] : [];
-    for (const [key, id, value] of [["Call time", "call", start], ["Return time", "return", start + length], ["Total time", "call-total", length]]) {
-      field(key, call ? quantity(value, "ns") : element("span", { class: "unknown" }, why), id);
-    }
+    if (!state.at.call) thisCall();
   }
   if (f.contexts > 1) {
     const go = element("button", { id: "next-context" }, `Next of ${count(f.contexts)} contexts`);

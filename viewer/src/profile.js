@@ -112,6 +112,15 @@ class Profile {
   }
 
   /** A name as it is shown. */
+  /** A context of the method of a name, whichever; undefined: there is none. */
+  anyContext(name) {
+    if (!this.contextOfFunction) {
+      this.contextOfFunction = new Int32Array(this.functions.length);
+      for (let i = this.count - 1; i > 0; i--) this.contextOfFunction[this.fn[i]] = i;
+    }
+    return this.contextOfFunction[this.functionOf(name) ?? 0] || undefined;
+  }
+
   labelOf(name) {
     const fn = this.functionOf(name);
     return fn === undefined ? name : this.labels[fn];

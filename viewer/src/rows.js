@@ -126,6 +126,15 @@ class Rows {
   }
 }
 
+/** Rows by which a step moves in a list; a page is as many as are seen. */
+const ROWS_BY = { next: () => 1, previous: () => -1, first: () => -Infinity, last: () => Infinity, "page before": (seen) => -seen, "page after": (seen) => seen };
+
+/** The place of the row after a step; `at`: of the selected one, or -1. */
+function rowAfter(at, how, length) {
+  const seen = Math.max(1, Math.floor((document.querySelector("#view .body")?.clientHeight ?? 0) / ROW) - 1);
+  return Math.min(length - 1, Math.max(0, (at < 0 && how === "next" ? -1 : Math.max(0, at)) + ROWS_BY[how](seen)));
+}
+
 function cell(text, kind = "") {
   return element("span", { class: `cell ${kind}`, role: "gridcell" }, text);
 }

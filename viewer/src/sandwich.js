@@ -89,10 +89,10 @@ class SandwichView extends IcicleView {
     this.tools.body.append(this.title, element("span", { class: "kind" }, "click: the method of the box; wheel: scroll, with Ctrl zoom; drag: move"));
   }
 
-  /** The method of the selected context; if that is none, the method that took most itself. */
+  /** The method of the selected context, or the one that work such as class loading was done for; if there is none, the method that took most itself. */
   method() {
     const { profile, selected, resource } = this.state;
-    if (profile.kind(selected) === "method") return profile.fn[selected];
+    for (let node = selected; node !== 0; node = profile.parent[node]) if (profile.kind(node) === "method") return profile.fn[node];
     let best;
     profile.functions.forEach((f, i) => {
       const self = (at) => profile.functions[at].base?.[resource] ?? 0;
@@ -125,7 +125,7 @@ class SandwichView extends IcicleView {
       return;
     }
     // The method is in the first row of both; it stays where there is room for its callers.
-    this.middle = Math.floor(this.height / LEVEL / 2);
+    this.middle = this.above ?? Math.floor(this.height / LEVEL / 2);
     this.up = this.boxes(this.focus.callers.tree, (level) => this.y(-level), selected);
     this.down = this.boxes(this.focus.callees.tree, (level) => this.y(level), selected);
     this.highest = Math.min(0, this.middle - this.up.length + 1);
@@ -156,10 +156,11 @@ class SandwichView extends IcicleView {
     this.app.showText(`${profile.label(merged.context[box])}: ${count(merged.calls[box])} calls${of}, ${name} ${this.app.amount(merged.total[box], resource)} total (${percent(merged.total[box], merged.total[0])} %)`, event);
   }
 
-  /** To the caller or the callee that has most. */
+  /** To the method that has most, of the callers or the callees. */
   step(how) {
+    const { profile } = this.state;
     const merged = { caller: this.focus?.callers, callee: this.focus?.callees }[how];
-    const box = merged && merged.below[merged.tree.root]?.[0];
+    const box = merged?.below[merged.tree.root]?.find((of) => profile.functions[merged.fn[of]].kind === "method");
     if (box !== undefined) this.click({ merged, box });
   }
 
@@ -168,6 +169,12 @@ class SandwichView extends IcicleView {
   }
 
   picture() {
-    return { name: "sandwich.png", url: this.canvas.toDataURL("image/png") };
+    const picture = this.whole("sandwich", () => {
+      this.above = Math.max(0, this.up.length - 1);
+      return Math.max(1, this.above + this.down.length) * LEVEL;
+    });
+    this.above = undefined;
+    this.paint();
+    return picture;
   }
 }

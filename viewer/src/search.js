@@ -42,7 +42,8 @@ class SearchLine {
 
   next(step = 1) {
     this.ask();
-    this.app.finder.next(step);
+    // In a timeline single calls are found.
+    if (!this.app.view.findCall?.(step)) this.app.finder.next(step);
     this.update();
   }
 
@@ -51,7 +52,7 @@ class SearchLine {
     if (document.activeElement !== this.text) this.text.value = at.find;
     if (at.find) this.form.hidden = false;
     for (const [key, choice] of Object.entries(this.choices)) choice.value = at[key];
-    document.getElementById("find-hits").textContent = this.app.finder.words();
+    document.getElementById("find-hits").textContent = this.app.view?.callWords?.() ?? this.app.finder.words();
     document.getElementById("find-button").setAttribute("aria-expanded", String(!this.form.hidden));
   }
 }

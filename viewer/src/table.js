@@ -78,10 +78,9 @@ class SortedTable {
   }
 
   step(how) {
-    const by = { next: 1, previous: -1 }[how];
-    if (!by || !this.list.length) return;
+    if (!ROWS_BY[how] || !this.list.length) return;
     const at = this.list.findIndex((row) => this.acts.isSelected(row));
-    this.acts.select(this.list[Math.min(this.list.length - 1, Math.max(0, at < 0 ? 0 : at + by))]);
+    this.acts.select(this.list[rowAfter(at, how, this.list.length)]);
   }
 
   /** Opens the selected row. */
@@ -117,12 +116,23 @@ function barCell(shares) {
   return bar;
 }
 
+/** The element of a row of them that an arrow, Home or End leads to; undefined: the key is another one. The event is used up then. */
+function neighbourOf(elements, event) {
+  const at = elements.indexOf(event.target);
+  const to = { ArrowRight: (at + 1) % elements.length, ArrowLeft: (at - 1 + elements.length) % elements.length, Home: 0, End: elements.length - 1 }[event.key];
+  if (at < 0 || to === undefined) return undefined;
+  event.preventDefault();
+  event.stopPropagation();
+  return elements[to];
+}
+
 /** Buttons for the parts of a view; the first one is shown unless the address says otherwise. */
 class Parts {
   constructor(app, parent, list) {
     this.state = app.state;
     this.list = list;
     this.body = element("div", { class: "tools", role: "toolbar", "aria-label": "Parts of the view" });
+    this.body.addEventListener("keydown", (event) => this.key(event));
     for (const [key, label] of list) {
       const button = element("button", { "data-part": key }, label);
       button.onclick = () => this.state.go({ part: key, row: "", sort: "", filter: "" });
@@ -134,8 +144,18 @@ class Parts {
   update() {
     const { part } = this.state.at;
     const shown = this.list.some(([key]) => key === part) ? part : this.list[0][0];
-    for (const button of this.body.children) button.setAttribute("aria-pressed", String(button.dataset.part === shown));
+    for (const button of this.body.children) {
+      button.setAttribute("aria-pressed", String(button.dataset.part === shown));
+      button.tabIndex = button.dataset.part === shown ? 0 : -1;
+    }
     return shown;
+  }
+
+  /** The keys of a toolbar: they move the focus among its buttons, of which one is met by Tab. */
+  key(event) {
+    const to = neighbourOf([...this.body.children], event);
+    if (to) to.tabIndex = 0;
+    to?.focus();
   }
 }
 

@@ -60,14 +60,10 @@ class Tabs {
 
   /** The keys of a list of tabs: they move the focus, and show what it is on. */
   key(event) {
-    const tabs = [...this.place.querySelectorAll("[role=tab]")];
-    const at = tabs.indexOf(event.target);
-    const to = { ArrowRight: (at + 1) % tabs.length, ArrowLeft: (at - 1 + tabs.length) % tabs.length, Home: 0, End: tabs.length - 1 }[event.key];
-    if (at < 0 || to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.app.go(tabs[to].dataset.view);
-    tabs[to].focus();
+    const to = neighbourOf([...this.place.querySelectorAll("[role=tab]")], event);
+    if (!to) return;
+    this.app.go(to.dataset.view);
+    to.focus();
   }
 
   /** The view before or behind the one that is shown. */

@@ -228,6 +228,55 @@ class TimelineView extends LanesView {
     return `instrument timeline --thread ${quoted(row.thread)} --from ${Math.max(0, at.from - first)}ns --to ${Math.max(0, at.to - first)}ns ${of}`;
   }
 
+  // ---- single calls ----
+
+  /** The single calls that fit the question of the search, in the order in which they began; undefined: it is about no single calls. */
+  singleCalls() {
+    const { find, by } = this.state.at;
+    const key = `${by} ${find}`;
+    if (this.callsOf === key) return this.callsFound;
+    this.callsOf = key;
+    this.callsFound = undefined;
+    const fits = find.trim() ? this.app.finder.ofCalls() : undefined;
+    if (!fits || this.document.missing) return undefined;
+    const found = [];
+    for (const at of this.order) {
+      const picture = this.overview.get(this.list[at].row);
+      for (const [, start, length, number, calls] of picture?.boxes ?? []) {
+        const name = picture.names[number];
+        // What the virtual machine does is no call.
+        const isMethod = this.state.profile.kind(this.state.profile.anyContext(name) ?? 0) === "method";
+        if (calls === 1 && isMethod && fits(name, length)) found.push({ at, start, length, name });
+      }
+    }
+    return (this.callsFound = found.sort((a, b) => a.start - b.start));
+  }
+
+  /** The place of the selected call among these, or -1. */
+  callAt(calls) {
+    const { call } = this.state.at;
+    return calls.findIndex(({ at, start, length }) => at === this.selectedRow && call === `${start}-${length}`);
+  }
+
+  /** Selects the next single call that fits, or the one before; false: there is none. */
+  findCall(step) {
+    const calls = this.singleCalls();
+    if (!calls?.length) return false;
+    const known = this.callAt(calls);
+    const { at, start, length, name } = calls[known < 0 && step < 0 ? calls.length - 1 : (known + step + calls.length) % calls.length];
+    if (start < this.from * this.end || start + length > this.to * this.end) this.show(start - length, start + 2 * length);
+    this.state.go({ lane: this.id(this.list[at]), selected: this.app.contextOf(name) ?? 0, call: `${start}-${length}` }, true);
+    return true;
+  }
+
+  /** How many single calls fit; undefined: the question is about none. */
+  callWords() {
+    const calls = this.singleCalls();
+    if (!calls?.length) return undefined;
+    const known = this.callAt(calls);
+    return `${known < 0 ? "" : `${count(known + 1)} of `}${count(calls.length)} single ${calls.length === 1 ? "call" : "calls"}`;
+  }
+
   // ---- mouse and keys ----
 
   events() {
@@ -312,7 +361,13 @@ class TimelineView extends LanesView {
   /** The tree of the window, or what is drawn. */
   picture() {
     const isTree = this.pane.answer && !this.pane.table.hidden;
-    return isTree ? this.pane.csv() : { name: "timeline.png", url: this.canvas.toDataURL("image/png") };
+    if (isTree) return this.pane.csv();
+    const { offset } = this;
+    this.offset = 0;
+    const picture = this.whole("timeline", () => AXIS + this.heights().total);
+    this.offset = offset;
+    this.paint();
+    return picture;
   }
 }
 
