@@ -195,6 +195,8 @@ fn questions(method: &str) -> Vec<(&'static str, Value)> {
         ("hot_methods", json!({"rows": 100, "sort": "cum"})),
         ("hot_methods", json!({"method": method})),
         ("callers_callees", json!({"method": method, "rows": 100})),
+        ("hot_methods", json!({"own": "auto"})),
+        ("tree", json!({"own": "com.acme.**"})),
         ("tree", json!({"rows": 100})),
         ("tree", json!({"method": method, "depth": 3})),
         ("objects", json!({"by": "context", "rows": 100})),

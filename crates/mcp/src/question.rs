@@ -136,6 +136,7 @@ struct OfSession<'a, 'q> {
     question: &'a Question<'q>,
     files: Vec<PathBuf>,
     threads: Vec<String>,
+    own: Vec<String>,
     session: Session,
     arcs: Arcs,
     notes: Vec<String>,
@@ -152,7 +153,15 @@ type Document<'a> = &'a dyn Fn(&Options<'_>) -> Result<Value>;
 impl<'a, 'q> OfSession<'a, 'q> {
     fn new(question: &'a Question<'q>) -> Result<OfSession<'a, 'q>> {
         let (files, threads) = (question.files()?, question.given.texts("thread"));
-        let request = Request { files: files.clone(), threads: threads.clone(), ..Request::default() };
+        let own = question.given.texts("own");
+        // Without a pattern it is what a report puts first.
+        let patterns = own.iter().filter(|pattern| *pattern != "auto").cloned().collect();
+        let request = Request {
+            files: files.clone(),
+            threads: threads.clone(),
+            own: (!own.is_empty()).then_some(patterns),
+            ..Request::default()
+        };
         let session = Session::read(&request).map_err(|error| match files.len() {
             1 => error.into(),
             _ => usage(format!("{}; `files` says which of the files a question is about", error.chain())),
@@ -170,7 +179,7 @@ impl<'a, 'q> OfSession<'a, 'q> {
         }
         let print = Print { width: Some(WIDTH), ..Print::default() };
         let (methods, depth) = (Methods::default(), None);
-        Ok(OfSession { question, files, threads, session, arcs, notes, print, methods, depth })
+        Ok(OfSession { question, files, threads, own, session, arcs, notes, print, methods, depth })
     }
 
     /// Only the methods of the argument `method`.
@@ -190,7 +199,7 @@ impl<'a, 'q> OfSession<'a, 'q> {
     }
 
     fn words(&self, command: &str) -> Words {
-        Words::new(command).each("--thread", &self.threads).print(&self.print)
+        Words::new(command).each("--own", &self.own).each("--thread", &self.threads).print(&self.print)
     }
 
     /// `has_line`: whether the report does not say itself that times are not corrected.

@@ -23,6 +23,11 @@ const THREAD: Argument = Argument::new(
     Shape::Text,
     "Only threads, or pools of threads, of this name; * and ? are wildcards.",
 );
+const OWN: Argument = Argument::new(
+    "own",
+    Shape::Text,
+    "Only the program's own code: auto, or a pattern such as com.acme.**; what it called in libraries is part of it.",
+);
 const RESOURCE: Argument = Argument::new(
     "resource",
     Shape::Text,
@@ -64,14 +69,14 @@ pub(crate) static ALL: [Tool; 9] = [
         name: "hot_methods",
         title: "Methods that consume most",
         about: "Methods with their calls, what each consumed itself (base) and with all that it called (cum).",
-        arguments: &[FILES, THREAD, METHOD, RESOURCE, SORT, ROWS],
+        arguments: &[FILES, OWN, THREAD, METHOD, RESOURCE, SORT, ROWS],
         ask: hot_methods,
     },
     Tool {
         name: "callers_callees",
         title: "Callers and callees of a method",
         about: "A method with those who called it (parents) and those it called (children): calls, base and cum of each.",
-        arguments: &[METHOD.required(), FILES, THREAD, RESOURCE, ROWS],
+        arguments: &[METHOD.required(), FILES, OWN, THREAD, RESOURCE, ROWS],
         ask: callers_callees,
     },
     Tool {
@@ -87,6 +92,7 @@ pub(crate) static ALL: [Tool; 9] = [
                 "With method: only its calls made within these methods, the outermost first, at any depth: a context and what is below it.",
             ),
             FILES,
+            OWN,
             THREAD,
             RESOURCE,
             Argument::new("depth", Shape::Number(1, DEPTH), "At most so many levels; 30 if not given."),
@@ -144,7 +150,7 @@ pub(crate) static ALL: [Tool; 9] = [
         name: "monitors",
         title: "Monitors and waits",
         about: "What threads waited for: which monitor or lock, who held it, who waited for whom, and where in the program.",
-        arguments: &[FILES, THREAD, ROWS],
+        arguments: &[FILES, OWN, THREAD, ROWS],
         ask: monitors,
     },
     Tool {
