@@ -25,6 +25,18 @@ pub fn drive(scenario: &str, arguments: &[&Path]) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// Looks at every view of a page in Firefox, and gives what it found; none: there is no Firefox here.
+///
+/// # Errors
+/// What does not hold there.
+pub fn firefox(page: &Path) -> Result<Option<Value>> {
+    let Some(firefox) = browser("FIREFOX", &["firefox-esr", "firefox"]) else { return Ok(None) };
+    let mut node = Command::new("node");
+    node.arg(root().join("tests/viewer/firefox.js")).args([&*firefox, page, &pictures()?]);
+    let output = node.run_quietly().context("firefox")?;
+    Ok(Some(serde_json::from_slice(&output.stdout)?))
+}
+
 /// The page of a profile, as one file.
 ///
 /// # Errors
@@ -82,13 +94,18 @@ impl Drop for Server {
     }
 }
 
-/// The browser: `CHROMIUM`, or what the system has.
 fn chromium() -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os("CHROMIUM") {
-        return Ok(path.into());
+    browser("CHROMIUM", &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"])
+        .context("no Chromium: install the package chromium, or set CHROMIUM")
+}
+
+/// A browser: that of the variable, or what the system has of these names.
+fn browser(variable: &str, names: &[&str]) -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(variable) {
+        return Some(path.into());
     }
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let paths = std::env::var_os("PATH").context("PATH")?;
-    let mut places = std::env::split_paths(&paths).flat_map(|folder| names.map(|name| folder.join(name)));
-    places.find(|path| path.is_file()).context("no Chromium: install the package chromium, or set CHROMIUM")
+    let paths = std::env::var_os("PATH")?;
+    let mut places =
+        std::env::split_paths(&paths).flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    places.find(|path| path.is_file())
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, finish};
-use instrument_tests::browser::{Server, drive, page, pictures};
+use instrument_tests::browser::{Server, drive, firefox, page, pictures};
 use instrument_tests::machine::{Jdk, Run, root};
 use instrument_tests::readers;
 use instrument_tests::subject;
@@ -143,6 +143,24 @@ fn everybody_can_use_it() -> Result<()> {
     Ok(())
 }
 
+/// Every view, light and dark, in another browser than the one that all other tests drive; with the keys of WAI-ARIA in that one.
+#[test]
+fn it_works_in_firefox_and_by_the_keys_of_its_roles() -> Result<()> {
+    let orders = Orders::new("trace")?;
+    let html = orders.page()?;
+    let found = drive("roles", &[&html])?;
+    ensure!(found["rows"].as_u64() > Some(3), "{found}");
+    match firefox(&html)? {
+        Some(found) => {
+            ensure!(found["views"].as_u64() > Some(6) && found["rows"].as_u64() > Some(20), "{found}")
+        }
+        None => eprintln!(
+            "not looked at in Firefox: it is not installed (apt-get install firefox-esr, or set FIREFOX)"
+        ),
+    }
+    Ok(())
+}
+
 /// On a terminal, which `script` makes, `run` says at its start where the profile goes, and a page is seen to be made; in a pipe neither is.
 #[test]
 fn a_terminal_is_told_what_goes_on() -> Result<()> {
@@ -266,6 +284,13 @@ fn the_server_shows_a_file_and_what_became_of_it() -> Result<()> {
     ensure!(calls(&server)? == 5);
     fs::write(&file, "main;a 5\nmain;b 6\n")?;
     ensure!(calls(&server)? == 11);
+    // Another file is dropped on the page; what cannot be shown is said, and what is too large is refused.
+    let other = folder.path().join("other.folded");
+    fs::write(&other, "main;b 7\nmain;c 8\n")?;
+    let none = folder.path().join("none.iprof");
+    fs::write(&none, "no profile")?;
+    let found = drive("dropped", &[&server.address, &other, &none])?;
+    ensure!(found["calls"] == 15, "{found}");
     Ok(())
 }
 

@@ -26,6 +26,8 @@ use std::time::SystemTime;
 
 /// Bytes of the code of a method that a page gets at most.
 const LONGEST: usize = 1 << 20;
+/// Bytes of a profile that is dropped on the page: what is sent is held in memory.
+const LARGEST: usize = 256 << 20;
 /// Bytes of the secret word.
 const SECRET: usize = 16;
 
@@ -133,6 +135,9 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
     if let Err(refusal) = admitted(&page.path, &request) {
         return refusal.into_response();
     }
+    if request.method() == Method::POST {
+        return opened(page, request).await;
+    }
     let asks = Asks::parse(request.uri().query().unwrap_or_default());
     let is_page = matches!(asks, Some(Asks::Page(_)));
     let text = tokio::task::spawn_blocking(move || match asks {
@@ -154,6 +159,30 @@ async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {
     }
 }
 
+/// The page of a profile that was dropped on this one. The answer has all of it: nobody asks more of it later.
+async fn opened(page: Arc<Page>, request: Request) -> Response {
+    let name = request.uri().query().and_then(|query| query.strip_prefix("open=")).and_then(file_name);
+    let Some(name) = name else {
+        return (StatusCode::BAD_REQUEST, "a file is sent as open=NAME\n").into_response();
+    };
+    let Ok(body) = axum::body::to_bytes(request.into_body(), LARGEST).await else {
+        let text = "it is larger than 256 MiB, or was not sent to its end; instrument view FILE shows it\n";
+        return (StatusCode::PAYLOAD_TOO_LARGE, text).into_response();
+    };
+    match tokio::task::spawn_blocking(move || page.opened(&name, &body)).await {
+        Ok(Ok(text)) => (headers(true), text).into_response(),
+        Ok(Err(error)) => (StatusCode::UNPROCESSABLE_ENTITY, format!("{error:#}\n")).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// The name of a file, and no path.
+fn file_name(text: &str) -> Option<String> {
+    let name = percent_decode_str(text).decode_utf8().ok()?.into_owned();
+    let is_name = !name.is_empty() && name.len() < 200 && !name.starts_with('.');
+    (is_name && !name.contains(['/', '\\', '\0'])).then_some(name)
+}
+
 /// Whether a request comes from somebody who knows the address.
 fn admitted(path: &str, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let text = |name| request.headers().get(name).map(HeaderValue::as_bytes);
@@ -172,7 +201,14 @@ fn admitted(path: &str, request: &Request) -> Result<(), (StatusCode, &'static s
     if request.uri().path() != path {
         return Err((StatusCode::NOT_FOUND, "there is nothing here: the address has a secret word\n"));
     }
-    if request.method() != Method::GET && request.method() != Method::HEAD {
+    // Who sends something has to say where from, as browsers do.
+    let has_origin = request.headers().contains_key(header::ORIGIN);
+    let is_known = match *request.method() {
+        Method::GET | Method::HEAD => true,
+        Method::POST => has_origin,
+        _ => false,
+    };
+    if !is_known {
         return Err((StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n"));
     }
     Ok(())
@@ -265,6 +301,25 @@ impl Page {
         Ok(true)
     }
 
+    /// The page of what somebody sent, by itself.
+    fn opened(&self, name: &str, data: &[u8]) -> Result<String> {
+        let folder = tempfile::tempdir().context("a folder for the profile")?;
+        let path = folder.path().join(name);
+        std::fs::write(&path, data).with_context(|| format!("a copy of {name}"))?;
+        let request =
+            session::Request { files: vec![path], since: Vec::new(), ..self.server.request.clone() };
+        let make = || -> Result<String> {
+            let session = (self.server.read)(&request)?;
+            let timeline = Timeline::of_session(&session, &request)?;
+            let sections = Sections::of_session(&session, &request, &timeline, Room::FILE)?;
+            page::of_session(&session, &sections, &request, self.server.contexts, Served::No, &*self.listener)
+        };
+        // Where the copy lies is nobody's business.
+        make().map_err(|error| {
+            anyhow!(format!("{error:#}").replace(&format!("{}/", folder.path().display()), ""))
+        })
+    }
+
     /// Keeps what happened up to now, and answers with the number by which a page asks for what happens from now on.
     fn moment(&self) -> Result<Option<String>> {
         // What was asked for on the command line is not undone.
@@ -335,6 +390,14 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_that_is_sent_has_a_name_and_no_path() {
+        assert_eq!(file_name("a%20b.iprof").as_deref(), Some("a b.iprof"));
+        for name in ["", "..", "%2e%2e", "a%2fb", "a%5cb", "%00", "%ff", &"a".repeat(300)] {
+            assert_eq!(file_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
     fn strangers_are_refused() {
         let ask = |method: &str, path: &str, headers: &[(&str, &str)]| {
             let mut request = Request::builder().method(method).uri(path);
@@ -369,5 +432,8 @@ mod tests {
         assert_eq!(ask("GET", "/", &[own]), Err(404));
         assert_eq!(ask("GET", "/secret/../secret/", &[own]), Err(404));
         assert_eq!(ask("POST", "/secret/", &[own]), Err(405));
+        assert_eq!(ask("POST", "/secret/", &[own, ("origin", "http://127.0.0.1:4711")]), Ok(()));
+        assert_eq!(ask("POST", "/secret/", &[own, ("origin", "http://evil.example")]), Err(403));
+        assert_eq!(ask("PUT", "/secret/", &[own, ("origin", "http://127.0.0.1:4711")]), Err(405));
     }
 }
