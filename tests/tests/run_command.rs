@@ -42,6 +42,34 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
     assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 1), "{}", outcome.stderr);
     let report = fs::read_to_string(outcome.folder.path().join("report.txt"))?;
     ensure!(report.contains("Program.make(int)"), "{report}");
+    // Nothing is written to its profile any more: a byte that changes later is noticed, wherever it is.
+    let entries = fs::read_dir(outcome.folder.path())?.filter_map(|entry| Some(entry.ok()?.path()));
+    let profile = entries.into_iter().find(|path| path.extension().is_some_and(|end| end == "iprof"));
+    let profile = profile.context("a profile")?;
+    let reported = |words: &[&str]| -> Result<(String, String)> {
+        let output = subject::call()?.args(words).arg(&profile).output()?;
+        Ok((String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+    };
+    let mut data = fs::read(&profile)?;
+    ensure!(data[100] == 1, "no checksum");
+    let (screen, said) = reported(&["report"])?;
+    ensure!(!screen.contains("DAMAGED") && !said.contains("checksum"), "{screen}{said}");
+    *data.last_mut().context("bytes")? ^= 1;
+    let at = data.len() / 2;
+    data[at] ^= 0x10;
+    fs::write(&profile, data)?;
+    let (screen, _) = reported(&["report"])?;
+    ensure!(
+        screen.contains("DAMAGED: file: its checksum") && screen.contains("calls are NOT all there"),
+        "{screen}"
+    );
+    let (counts, said) = reported(&["report", "--counts"])?;
+    ensure!(
+        !counts.contains("counts balance") && said.contains("its checksum is not that"),
+        "{counts}{said}"
+    );
+    let (_, said) = reported(&["-v", "xtree"])?;
+    ensure!(!said.contains("self-check passed") && said.contains("its checksum is not that"), "{said}");
     for (words, reason) in [
         (&["--report", "everything"][..], "--report everything: there are report, xprof, "),
         (&["--report", "xtree --deep"], "--report xtree: unexpected argument"),

@@ -28,7 +28,7 @@ use instrument_processes::launch::{
     Ended, asked_to_end, command, exit_code, is_java, signals, temporary_file, wait,
 };
 use instrument_processes::profiles::{
-    Recorded, Replaced, directory_of, made_no_remote_calls, no_remote_calls, profiles_since, unmatched,
+    Recorded, Replaced, directory_of, made_no_remote_calls, no_remote_calls, profiles_since, seal, unmatched,
 };
 use instrument_processes::rules::RunProbes;
 use std::ffi::{OsStr, OsString};
@@ -190,6 +190,8 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     if let Some(first) = &first {
         first.combine(&profiles, exit_code(status), talk);
     }
+    // Nothing is written to them any more.
+    profiles.iter().for_each(|profile| seal(profile));
     say_profiles(&profiles, talk);
     say_headers(&agent, &profiles, talk);
     for said in budget.iter().flat_map(Budget::said) {
@@ -313,7 +315,7 @@ fn say_profiles(profiles: &[PathBuf], talk: &Talk) {
 /// Why there is no profile, as far as that is known.
 fn say_why_there_are_none(agent: &Agent, has_probes: bool, directory: &Path, talk: &Talk) {
     if agent.armed {
-        talk.note(format_args!("nothing was recorded: nobody asked for it while the program ran"));
+        talk.note(format_args!("nothing was recorded: no recording was started while the program ran"));
     } else if let (remote, true) = remote_kinds(&agent.settings.transforms) {
         talk.note(format_args!("{}", made_no_remote_calls(&remote, true)));
     } else if has_probes && !agent.settings.records() {

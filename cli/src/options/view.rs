@@ -166,7 +166,8 @@ pub(crate) fn print(
     print
         .with(depth, &methods, talk.colours_results(), |options| write(&mut out, session, &arcs, options))?;
     out.flush()?;
-    let exit = say(&checked, talk);
+    let exit =
+        if checked.violations.is_empty() && session.is_damaged() { Exit::Done } else { say(&checked, talk) };
     Ok(with_warnings(&[&session.warnings[..], &methods.warnings].concat(), strict, exit, talk))
 }
 

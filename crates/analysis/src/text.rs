@@ -4,6 +4,7 @@ use crate::hash::HashMap;
 use instrument_names::printable::printable;
 use instrument_names::signature::{brief, parts};
 use std::borrow::Cow;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Width of every scaled quantity.
 const SCALED: usize = 8;
@@ -92,6 +93,15 @@ pub fn grouped(value: u64) -> String {
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
+
+/// A moment in ms since 1970 as UTC, to the second; none: it is later than the year 9999, as only a damaged file says.
+pub(crate) fn date(ms: u64) -> Option<String> {
+    let moment = UNIX_EPOCH + Duration::from_millis(ms.min(FIRST_WITHOUT_DATE));
+    (ms < FIRST_WITHOUT_DATE).then(|| humantime::format_rfc3339_seconds(moment).to_string())
+}
+
+/// 10000-01-01, in ms since 1970.
+const FIRST_WITHOUT_DATE: u64 = 253_402_300_800_000;
 
 /// A part of a whole in percent, without the sign; `-` of nothing.
 pub fn percent(value: f64, whole: f64) -> String {
@@ -272,6 +282,13 @@ pub fn without_middle(name: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_has_a_year_of_four_digits() {
+        assert_eq!(date(0).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(date(253_402_300_799_999).as_deref(), Some("9999-12-31T23:59:59Z"));
+        assert_eq!((date(253_402_300_800_000), date(u64::MAX)), (None, None));
+    }
 
     #[test]
     fn quantities_have_four_digits_and_the_unit_that_suits_them() {

@@ -4,6 +4,7 @@
 mod ac_test;
 mod advice;
 mod correction;
+mod damage;
 mod export_processes;
 mod export_sizes;
 mod fleet;

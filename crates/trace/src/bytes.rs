@@ -4,7 +4,7 @@
 //! Reading goes through a window onto the source. It is small after a jump and grows while reading goes on from it, so
 //! that headers that lie far apart cost little, and long regions few calls.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 
@@ -19,6 +19,8 @@ pub(crate) struct Bytes<'a> {
     window: RefCell<Window>,
     /// Values by file offset: two for each valid journal.
     changed: HashMap<u64, u64>,
+    /// Where the first text is that is none.
+    garbled: Cell<Option<u64>>,
 }
 
 #[derive(Default)]
@@ -31,7 +33,13 @@ struct Window {
 
 impl<'a> Bytes<'a> {
     pub(crate) fn new(source: &'a dyn Source) -> io::Result<Self> {
-        Ok(Bytes { source, size: source.size()?, window: RefCell::default(), changed: HashMap::new() })
+        Ok(Bytes {
+            source,
+            size: source.size()?,
+            window: RefCell::default(),
+            changed: HashMap::new(),
+            garbled: Cell::new(None),
+        })
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -101,7 +109,15 @@ impl<'a> Bytes<'a> {
     }
 
     pub(crate) fn text(&self, offset: u64, length: u64) -> String {
-        String::from_utf8_lossy(&self.data(offset, length)).into_owned()
+        String::from_utf8(self.data(offset, length)).unwrap_or_else(|error| {
+            self.garbled.set(self.garbled.get().or(Some(offset)));
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        })
+    }
+
+    /// Where the first text is that is not UTF-8.
+    pub(crate) fn garbled(&self) -> Option<u64> {
+        self.garbled.get()
     }
 }
 

@@ -42,7 +42,7 @@ impl From<io::Error> for Error {
 /// A part of the file that was not read, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// File offset.
+    /// File offset; 0: it is in no one place.
     pub offset: u64,
     /// The structure there.
     pub structure: &'static str,
@@ -52,6 +52,9 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at offset {:#x}: {}", self.structure, self.offset, self.reason)
+        match self.offset {
+            0 => write!(f, "{}: {}", self.structure, self.reason),
+            offset => write!(f, "{} at offset {offset:#x}: {}", self.structure, self.reason),
+        }
     }
 }

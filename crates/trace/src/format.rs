@@ -10,6 +10,9 @@ pub const SAMPLED_VERSION: u32 = 3;
 /// The oldest one that is read.
 pub const OLDEST_VERSION: u32 = 1;
 pub const FILE_HEADER: u64 = 4096;
+/// Where the checksum is, and what says that there is one.
+pub const SEAL: u64 = 96;
+pub const SEALED: u64 = 1 << 32;
 pub const BLOCK: u32 = u32::from_le_bytes(*b"BLOK");
 pub const HEADER: u64 = 64;
 pub const PAGE: u64 = 4096;

@@ -69,6 +69,7 @@
 //! | 72 | 8 | the clock at the last beat: written now and then while the process lives (see `instrument.snapshot`) |
 //! | 80 | 8 | the clock when the virtual machine began to shut down; 0: it did not, or was killed |
 //! | 88 | 8 | 1: a snapshot that was made while the process went on; 0: the profile |
+//! | 96 | 8 | checksum, written by who knows that the process has ended ([`seal`]): bit 32 is 1, bits 0-31 are the CRC-32 of all bytes up to the end (word 40), these 8 taken as 0; 0: there is none |
 //!
 //! A sum over several processes ([`Writer`]) has no clock that all of them share: its words 64 and 72 are 0, and word 80 is 1 if all of them
 //! ended by themselves. All its figures are those of ended threads.
@@ -669,11 +670,13 @@ mod line;
 mod link;
 mod method;
 mod pause;
+mod plausible;
 mod profile;
 mod reader;
 mod region_timing;
 mod regions;
 mod remote;
+mod seal;
 mod selection;
 mod source;
 mod thread;
@@ -700,9 +703,11 @@ pub use line::LineKey;
 pub use link::{Link, LinkKind};
 pub use method::{Closes, Method};
 pub use pause::Pause;
+pub use plausible::beyond;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
 pub use remote::{Connection, Http, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, TraceParent, Uid};
+pub use seal::seal;
 pub use selection::{Change, SelectionChange};
 pub use source::Source;
 pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};

@@ -25,6 +25,7 @@ use crate::profile::Profile;
 use crate::region_timing::{Passage, RegionTiming};
 use crate::regions::{Region, walk};
 use crate::remote::{Connection, RemoteCalls};
+use crate::seal;
 use crate::selection::SelectionChange;
 use crate::source::Source;
 use crate::thread::{Piece, Thread, ThreadKind};
@@ -47,10 +48,15 @@ pub(crate) enum Parts {
 pub(crate) fn read(source: &dyn Source, parts: Parts) -> Result<Profile, Error> {
     let mut bytes = Bytes::new(source)?;
     let profile = read_bytes(&mut bytes, parts);
-    match bytes.error() {
-        Some(e) => Err(e.into()),
-        None => profile,
+    if let Some(error) = bytes.error() {
+        return Err(error.into());
     }
+    let mut profile = profile?;
+    if parts == Parts::All {
+        // It is said first: nothing else that is found is certain.
+        profile.damage.splice(..0, seal::check(source)?);
+    }
+    Ok(profile)
 }
 
 fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
@@ -121,6 +127,10 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
     profile.java_threads.dedup_by_key(|t| (t.copy, t.number));
     profile.regions.sort_by_key(|r| (r.copy, r.number, r.thread));
     profile.connections.sort_by_key(|c| (c.copy, c.number));
+    if let Some(offset) = bytes.garbled() {
+        let reason = "it is not UTF-8".into();
+        profile.damage.push(Damage { offset, structure: "text", reason });
+    }
     Ok(profile)
 }
 
@@ -170,7 +180,7 @@ impl Reader<'_, '_> {
             }
             PROPERTIES => {
                 if let Some(data) = self.data(region, "properties") {
-                    let text = String::from_utf8_lossy(&data);
+                    let text = self.bytes.text(region.offset + HEADER, data.len() as u64);
                     let lines = text.lines().filter_map(|l| l.split_once('='));
                     let properties = lines.map(|(k, v)| (k.to_owned(), unescape(v)));
                     self.copy(region.copy).properties.extend(properties);

@@ -81,6 +81,11 @@ fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, places: &mut Places, dama
             damage.push(Damage { offset: at, structure: "region", reason: format!("length {length}") });
             break;
         }
+        // Where the file is cut, that is said of the block.
+        if length > end - at && block_end(bytes, block) == end {
+            let reason = "it is longer than its block".into();
+            damage.push(Damage { offset: at, structure: "region", reason });
+        }
         let region =
             Region { kind, owner: bytes.u32(at + 4), copy, offset: at, length: length.min(end - at) };
         match kind {
@@ -93,6 +98,10 @@ fn walk_block(bytes: &Bytes<'_>, block: u64, end: u64, places: &mut Places, dama
         }
         at = at.saturating_add(length);
     }
+}
+
+fn block_end(bytes: &Bytes<'_>, block: u64) -> u64 {
+    block.saturating_add(bytes.u64(block + 8))
 }
 
 fn piece(bytes: &Bytes<'_>, region: &Region) -> Piece {

@@ -47,6 +47,8 @@ pub struct Thread {
     pub stack: Vec<Frame>,
     /// Exits of all methods, where the recorder counts them for the thread: those of each method follow from them.
     pub(crate) exits: Option<u64>,
+    /// Figures of contexts and methods that are not there.
+    pub(crate) homeless: u64,
     /// So many of these are more than what the methods have (less, if negative): 0 but for a damaged profile, and for one that is being written.
     pub excess_exits: i128,
     /// Counts by method id; those of a tree are the sums over its contexts.
@@ -132,6 +134,7 @@ impl Thread {
             in_transition: false,
             stack: Vec::new(),
             exits: None,
+            homeless: 0,
             excess_exits: 0,
             methods: BTreeMap::new(),
             allocations: Vec::new(),

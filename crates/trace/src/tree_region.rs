@@ -77,6 +77,8 @@ struct Nodes<'a, 'b> {
     methods: &'a mut Methods,
     /// Indexes of nodes without times, which those of other contexts stand for.
     untimed: Vec<u32>,
+    /// Nodes with a sum of squares that is none.
+    odd: u64,
     /// Nodes whose callers are not in front of them, and where the first one is.
     wild: u64,
     first_wild: u64,
@@ -114,6 +116,7 @@ impl Nodes<'_, '_> {
                 parent = 0;
             }
             let mut node = node(consumer, parent, &word, self.folding);
+            self.odd += u64::from(self.timing != Timing::Old && !is_number(word[6]));
             match self.timing {
                 Timing::All => {}
                 Timing::Samples => (node.timed, node.samples, node.cpu_ns) = (word[13], word[14], 0),
@@ -207,8 +210,19 @@ pub(crate) fn read(
     let numbers = if in_pieces { Numbers::Pieces(BTreeMap::new()) } else { Numbers::Same };
     let untimed = Vec::new();
     let followers = flags & FOLLOWERS != 0;
-    let mut nodes =
-        Nodes { bytes, folding, timing, followers, tree, numbers, methods, untimed, wild: 0, first_wild: 0 };
+    let mut nodes = Nodes {
+        bytes,
+        folding,
+        timing,
+        followers,
+        tree,
+        numbers,
+        methods,
+        untimed,
+        odd: 0,
+        wild: 0,
+        first_wild: 0,
+    };
     let results = match in_pieces {
         true => pieces.iter().map(|piece| nodes.read_piece(piece)).collect(),
         false => vec![nodes.read(body + 8 * words, region.end(), 0)],
@@ -216,7 +230,10 @@ pub(crate) fn read(
     for (at, reason) in results.into_iter().filter_map(Result::err) {
         note(at, "node", reason);
     }
-    let Nodes { mut tree, numbers, untimed, wild, first_wild, .. } = nodes;
+    let Nodes { mut tree, numbers, untimed, odd, wild, first_wild, .. } = nodes;
+    if odd > 0 {
+        note(region.offset, "tree", format!("{odd} nodes have sums of squares that are none"));
+    }
     if wild > 0 {
         note(first_wild, "node", format!("{wild} nodes have callers that are not in front of them"));
     }
@@ -304,8 +321,12 @@ fn node(consumer: TreeConsumer, parent: u32, word: &[u64; 16], folding: bool) ->
 
 /// A sum of squares; damaged ones count as none.
 fn number_of(word: u64) -> f64 {
+    if is_number(word) { f64::from_bits(word) } else { 0.0 }
+}
+
+fn is_number(word: u64) -> bool {
     let number = f64::from_bits(word);
-    if number.is_finite() && number >= 0.0 { number } else { 0.0 }
+    number.is_finite() && number >= 0.0
 }
 
 /// The times of a node of a thread that times some calls: the head, what the timed calls stand for, and those since the last of
@@ -352,6 +373,8 @@ pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, numbers: &Num
             break;
         }
         let (class, node) = (class_node as u32, numbers.of((class_node >> 32) as u32));
+        let is_there = node == 0 || thread.tree.as_ref().is_some_and(|tree| tree.node(node).is_some());
+        thread.homeless += u64::from(!is_there || (node == 0) != (class_node >> 32 == 0));
         thread.tree_allocations.push(TreeAllocation { node, class, count, bytes: size });
         at += 32;
     }
@@ -361,13 +384,17 @@ pub(crate) fn read_allocations(bytes: &Bytes<'_>, region: &Region, numbers: &Num
 pub(crate) fn read_bytecodes(bytes: &Bytes<'_>, region: &Region, numbers: &Numbers, thread: &mut Thread) {
     for at in (region.offset + HEADER..region.end().saturating_sub(15)).step_by(16) {
         let [key, count] = bytes.words(at);
-        let Some(key) = u32::try_from(key).ok().filter(|&key| key != 0) else { continue };
+        if key == 0 {
+            continue;
+        }
+        let key = u32::try_from(key).unwrap_or(u32::MAX);
         let sum = match &mut thread.tree {
             Some(tree) => tree.node_mut(numbers.of(key)).map(|node| &mut node.bytecodes),
             None => thread.methods.get_mut(&(key - 1)).map(|method| &mut method.bytecodes),
         };
-        if let Some(sum) = sum {
-            *sum = sum.saturating_add(count);
+        match sum {
+            Some(sum) => *sum = sum.saturating_add(count),
+            None => thread.homeless += 1,
         }
     }
 }

@@ -47,7 +47,8 @@ impl Methods {
     /// A context of which no call was timed. All of them have to be known before the first is estimated.
     pub(crate) fn add_untimed(&mut self, node: &TreeNode) {
         let TreeConsumer::Method(id) = node.consumer else { return };
-        *self.untimed.entry(id).or_default() += node.closes.total();
+        let calls = self.untimed.entry(id).or_default();
+        *calls = calls.saturating_add(node.closes.total());
     }
 
     /// Gives a context without times those of its method. Their variance is that of the calls and that of their mean, which all such contexts

@@ -278,7 +278,7 @@ impl<W: Write + Seek> Writer<W> {
 impl Writer<BufWriter<File>> {
     /// Begins to replace the samples of a profile by those of another run, whose threads and contexts are those of `copy`, the copy of the runtime that
     /// recorded the profile. What is written comes in addition; of the samples that are there only those of probes stay when [`Writer::replace`] ends
-    /// it. Until then the profile is as it was. `worth`: the CPU time that a sample of a thread stands for, by copy and ordinal.
+    /// it, and no checksum does. Until then the profile is as it was. `worth`: the CPU time that a sample of a thread stands for, by copy and ordinal.
     ///
     /// # Errors
     /// Those of the file; a file that is no whole profile.
@@ -298,7 +298,7 @@ impl Writer<BufWriter<File>> {
         let changes = regions
             .iter()
             .flat_map(|region| without_samples(&bytes, region, &|region| worth(region.copy, region.owner)));
-        let changes = changes.collect();
+        let changes = changes.chain([(SEAL, 0)]).collect();
         file.seek(SeekFrom::Start(block))?;
         let at = block + HEADER;
         let mut out = BufWriter::new(file);

@@ -2,6 +2,7 @@
 //! `cargo test -p instrument-trace heap::` runs those of one.
 
 mod bytecodes;
+mod damage;
 mod figures;
 mod fuzz_replay;
 mod heap;

@@ -200,15 +200,20 @@ fn sampled(id: u64, calls: u64, ns: u64, squares: f64, words: [u64; 4]) -> [u64;
     [id + 1, calls, calls, ns, 1, 500, squares.to_bits(), 0, 0, 0, 0, 0, timed, covered, head, variance]
 }
 
-/// The trees of threads, by the flags and nodes of each.
-fn trees(all: &[(u64, &[[u64; 16]])]) -> Vec<Vec<TreeNode>> {
+/// A profile of threads with trees, by the flags and nodes of each.
+fn profile_of(all: &[(u64, &[[u64; 16]])]) -> Profile {
     let mut writer = Writer::new();
     writer.word(8, 4 | 4096 << 32);
     for (owner, (flags, nodes)) in (1..).zip(all) {
         let at = writer.region(TREE, owner, &[0, *flags], &bytes(nodes.as_flattened()));
         writer.thread("main", &ThreadFacts::default(), at, 0);
     }
-    let profile = parse(writer);
+    parse(writer)
+}
+
+/// Their trees; nothing is damaged.
+fn trees(all: &[(u64, &[[u64; 16]])]) -> Vec<Vec<TreeNode>> {
+    let profile = profile_of(all);
     assert_eq!(profile.damage, []);
     profile.threads.into_iter().map(|of| of.tree.expect("a tree").nodes).collect()
 }
@@ -267,11 +272,13 @@ fn words_that_lie_elsewhere_are_found_there() {
 }
 
 #[test]
-fn sums_of_squares_that_are_none_count_as_none() {
+fn sums_of_squares_that_are_none_count_as_none_and_are_damage() {
     for (squares, expected) in [(-1.0, 0.0), (f64::INFINITY, 0.0), (f64::NAN, 0.0), (2.5, 2.5)] {
+        let profile = profile_of(&[(0, &[sampled(1, 1, 1, squares, [0; 4])])]);
+        let node = profile.threads[0].tree.as_ref().expect("a tree").nodes[0];
         assert_eq!(
-            trees(&[(0, &[sampled(1, 1, 1, squares, [0; 4])])])[0][0].sum_squares,
-            expected,
+            (node.sum_squares, profile.damage.len()),
+            (expected, usize::from(expected == 0.0)),
             "{squares}"
         );
     }

@@ -158,6 +158,8 @@ pub struct Balance {
     in_flight: usize,
     #[serde(skip)]
     live: bool,
+    #[serde(skip)]
+    damaged: bool,
     violations: Vec<String>,
 }
 
@@ -169,6 +171,7 @@ impl Default for Balance {
             checked: HashSet::new(),
             in_flight: 0,
             live: false,
+            damaged: false,
             violations: Vec::new(),
         }
     }
@@ -264,6 +267,7 @@ impl Report {
             self.balance.violations.push(format!("{path}: {}", violation(profile, names, imbalance)));
         }
         self.balance.live |= file.is_live;
+        self.balance.damaged |= !file.profile.damage.is_empty();
     }
 
     /// The sum of all rows.

@@ -95,6 +95,10 @@ impl ProfileFile {
             Some(known) => Names::known(&read.profile, number, several, known),
             None => Names::new(&read.profile, number, several),
         };
+        if !read.is_live {
+            let wrong = [read.profile.implausible(), read.names.unknown(&read.profile)].concat();
+            read.profile.damage.extend(wrong);
+        }
         Ok(read)
     }
 

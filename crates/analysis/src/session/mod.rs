@@ -132,6 +132,11 @@ impl Request {
 }
 
 impl Session {
+    /// Whether a file is damaged: that its figures agree with each other means nothing then.
+    pub fn is_damaged(&self) -> bool {
+        self.profiles.iter().any(|file| !file.profile.damage.is_empty())
+    }
+
     /// Whether there are profiles, and all are of counts: then the table of counts is what there is to tell.
     pub fn is_of_counts(&self) -> bool {
         !self.profiles.is_empty() && !self.profiles.iter().any(ProfileFile::has_trees)

@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use instrument_names::id_map::{self, IdMap, gz};
 use instrument_names::mutf8;
 use instrument_names::signature::java_class;
-use instrument_trace::Profile;
+use instrument_trace::{Damage, Profile, beyond};
 
 /// What an id stands for.
 struct Meaning {
@@ -197,6 +197,25 @@ impl Names {
             classes.extend(data.class_names.iter().map(|(&number, name)| ((copy, number), name.clone())));
         }
         Names { remarks: maps.remarks.clone(), maps, classes, suffix }
+    }
+
+    /// What is wrong with ids that no id map can have: they are given one after the other.
+    pub(crate) fn unknown(&self, profile: &Profile) -> Vec<Damage> {
+        let mut last: HashMap<u32, u32> = HashMap::default();
+        for &(copy, id) in self.maps.by_id.keys() {
+            let of_copy = last.entry(copy).or_default();
+            *of_copy = id.max(*of_copy);
+        }
+        let unknown = profile.threads.iter().flat_map(|thread| {
+            let last = last.get(&thread.copy);
+            let ids = thread.methods.keys().copied();
+            let ids = ids.chain(thread.allocations.iter().filter_map(|made| made.method));
+            ids.filter(move |&id| last.is_some_and(|&last| beyond(last, id)))
+        });
+        let unknown: BTreeSet<u32> = unknown.collect();
+        let Some(first) = unknown.first() else { return Vec::new() };
+        let reason = format!("{} ids are of no method, such as {first}", unknown.len());
+        vec![Damage { offset: 0, structure: "figures", reason }]
     }
 
     /// What the id maps say, which other profiles may share.

@@ -54,8 +54,9 @@ pub(super) fn look(file: &File, path: &Path, settled: Duration) -> State {
 }
 
 fn damage(profile: &Profile) -> Option<String> {
-    let first = profile.damage.first().map(Damage::to_string);
-    let more = profile.damage.len().saturating_sub(1);
+    let all = [&profile.damage[..], &profile.implausible()].concat();
+    let first = all.first().map(Damage::to_string);
+    let more = all.len().saturating_sub(1);
     match first {
         Some(first) if more > 0 => Some(format!("{first}, and {more} more")),
         Some(first) => Some(first),

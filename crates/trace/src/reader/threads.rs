@@ -1,6 +1,6 @@
 //! Regions of threads: the figures of each, its counts or tree, and its allocations.
 
-use super::Reader;
+use super::{LARGEST_DATA, Reader};
 use crate::durations_region;
 use crate::format::*;
 use crate::method::{Closes, Method};
@@ -34,6 +34,9 @@ impl Reader<'_, '_> {
             thread.link = u32::try_from(link).unwrap_or(0);
         } else {
             thread.name = self.bytes.text(at + THREAD_NAME, extra.min(THREAD_NAME_ROOM_WITHOUT_CLOCK));
+            if extra > LARGEST_DATA {
+                self.damage(at, "thread", format!("its name has {extra} bytes"));
+            }
         }
         let mut numbers = Numbers::Same;
         if let Some(region) = self.part(at, figures, &[COUNTS, TREE], "counts or tree") {

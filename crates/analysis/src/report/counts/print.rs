@@ -106,6 +106,8 @@ impl Balance {
         };
         if self.live {
             format!("balance not checked of processes that are still writing; {} methods", self.methods)
+        } else if self.damaged && self.holds {
+            format!("balance not checked of a damaged file; {} methods", self.methods)
         } else if self.holds {
             format!("counts balance for {} methods{in_flight}", self.methods)
         } else {

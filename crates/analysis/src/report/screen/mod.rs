@@ -18,7 +18,7 @@ use crate::arcs::{Arcs, Function, FunctionId};
 use crate::model::{Arcflow, Kind, NodeId};
 use crate::session::own::Own;
 use crate::session::{ProfileFile, Session};
-use crate::text::{grouped, in_brief, percent, quantity, without_middle};
+use crate::text::{date, grouped, in_brief, percent, quantity, without_middle};
 use crate::thread_time::ThreadTime;
 use instrument_names::printable::printable;
 
@@ -246,9 +246,7 @@ fn ran(file: &ProfileFile) -> String {
         (_, 0) => " to its last event; IT DID NOT SHUT DOWN",
         _ => "",
     };
-    let start = std::time::UNIX_EPOCH
-        .checked_add(std::time::Duration::from_millis(profile.start_ms))
-        .map_or_else(String::new, |start| format!(" from {}", humantime::format_rfc3339_seconds(start)));
+    let start = date(profile.start_ms).map_or_else(String::new, |date| format!(" from {date}"));
     let java = file.property("java.version").map_or_else(String::new, |java| format!(" on Java {java}"));
     let threads = threads(file);
     let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{} threads", grouped(threads)) };

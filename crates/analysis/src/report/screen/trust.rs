@@ -10,7 +10,7 @@ use crate::report::summary::Summary;
 use crate::report::summary::sampler::{self, probes_percent};
 use crate::report::summary::twice;
 use crate::session::ProfileFile;
-use crate::text::{grouped, quantity};
+use crate::text::{grouped, plural, quantity};
 use crate::thread_time::counts_calls;
 use crate::uncertainty::Uncertainty;
 
@@ -56,7 +56,11 @@ pub(super) fn wrong(screen: &Screen<'_>, summary: &Summary<'_>) -> Result<Vec<St
         }
         let damage = &file.profile.damage;
         if let Some(first) = damage.first() {
-            let text = format!("the file is DAMAGED in {} places, the first: {first}", damage.len());
+            let more = match damage.len() {
+                1 => String::new(),
+                n => format!(", and {} more", plural(n - 1, "place")),
+            };
+            let text = format!("{} is DAMAGED: {first}{more}", file.path.display());
             found.push(text);
         }
     }

@@ -7,7 +7,6 @@ pub(crate) mod twice;
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -21,7 +20,7 @@ use crate::session::bursts::Recorded;
 use crate::session::file::end_clock;
 use crate::session::own::Own;
 use crate::session::{self, ProfileFile, Session};
-use crate::text::{percent, quantity, shown};
+use crate::text::{date, percent, quantity, shown};
 use crate::thread_time::{RUNNING, ThreadTime, WALL, counts_calls, is_sampled};
 use crate::uncertainty::accompanies;
 use instrument_names::printable::printable;
@@ -273,8 +272,7 @@ fn about(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error> {
     if !words.is_empty() {
         fact(out, "on", &words.join(", "))?;
     }
-    let start = UNIX_EPOCH.checked_add(Duration::from_millis(profile.start_ms));
-    let when = start.map_or_else(String::new, |start| humantime::format_rfc3339_seconds(start).to_string());
+    let when = date(profile.start_ms).unwrap_or_default();
     let end = end_clock(profile);
     fact(out, "when", &when)?;
     if profile.start_clock > 0 && end > profile.start_clock {
@@ -456,6 +454,8 @@ fn summary(
     if !session.profiles.is_empty() && counts.balance.holds && is_counted {
         balance(out, counts)?;
     }
-    writeln!(out, "{}", checked.line())?;
+    if !checked.violations.is_empty() || !session.is_damaged() {
+        writeln!(out, "{}", checked.line())?;
+    }
     Ok(())
 }
