@@ -327,7 +327,7 @@ fn a_run_that_is_armed_may_record_nothing() -> Result<()> {
         let output = child.wait_with_output()?;
         let said = text(&output.stderr);
         ensure!(output.status.success(), "{case}: {output:?}");
-        assert_eq!(said, "nothing was recorded: nobody asked for it while the program ran\n", "{case}");
+        assert_eq!(said, "nothing was recorded: no recording was started while the program ran\n", "{case}");
         assert_eq!(fs::read_dir(folder.path())?.count(), 0, "{case}");
     }
     let early = subject::call()?.args(["run", "--armed", "--early", "--", "java"]).output()?;

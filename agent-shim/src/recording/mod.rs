@@ -40,7 +40,7 @@ pub(crate) fn record(
         let standstill = live::go_live(agent, jvmti, jni, beginning, asked)?;
         let profile = profile(agent, jni).ok_or("it did not begin")?;
         if asked.is_some_and(attendance::is_gone) {
-            return Err("whoever asked for it did not wait until it began".to_owned());
+            return Err("the command that asked for it ended before it began".to_owned());
         }
         Ok((standstill, profile))
     };

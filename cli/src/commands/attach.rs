@@ -232,7 +232,7 @@ fn check(agent: &Agent, (twice, calls): (Option<Duration>, Option<NonZeroU64>), 
     }
     if has_end && agent.recording.ctl() == Some(Path::new("off")) {
         return Err(usage(
-            "--ctl off: nobody would take the request to stop; leave out --for, --twice, --calls, --top and --view, or --ctl",
+            "--ctl off: the program could not be asked to stop the recording; leave out --for, --twice, --calls, --top and --view, or --ctl",
         ));
     }
     Ok(())

@@ -204,7 +204,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let done = match (&opts.target, &opts.request) {
         (None, None) => list(opts.json, &mut out, talk)?,
         (None, Some(_)) => {
-            return Err(usage("which process? `instrument ctl` lists those that can be asked"));
+            return Err(usage("which process? `instrument ctl` lists those that run with the agent"));
         }
         (Some(target), request) => {
             let request = request.as_ref().unwrap_or(&Request::Status);

@@ -130,7 +130,7 @@ fn groups_that_are_not_looked_at_are_said_with_the_most_that_they_can_have_grown
     let all = found(CANDIDATES as u32);
     assert_eq!((all.suspects.len(), all.remarks), (0, vec![]));
     let some = found(CANDIDATES as u32 + 2);
-    assert_eq!(some.remarks, ["2 groups were not looked at; none of them has grown by more than 96 B"]);
+    assert_eq!(some.remarks, ["2 groups were not checked; none of them has grown by more than 96 B"]);
 }
 
 #[test]

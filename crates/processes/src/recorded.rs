@@ -31,7 +31,7 @@ fn of_process(pid: u32) -> Result<PathBuf> {
         return Err(usage(format!("there is neither a file nor a process {pid}")));
     }
     let maps = fs::read_to_string(folder.join("maps")).map_err(|error| {
-        usage(format!("process {pid} cannot be looked at: {error}; it is another user's"))
+        usage(format!("process {pid} cannot be read: {error}; it belongs to another user"))
     })?;
     let mut found: Vec<PathBuf> = Vec::new();
     for path in maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..]))) {

@@ -135,7 +135,7 @@ impl Agent {
         }
         if self.settings.record != Record::Tree {
             return Err(usage(
-                "--budget goes with --record tree: without times nobody knows what recording takes",
+                "--budget goes with --record tree: without times the cost of recording is not known",
             ));
         }
         if self.recording.ctl().is_some_and(|path| path == Path::new("off")) {

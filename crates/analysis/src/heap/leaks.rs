@@ -324,7 +324,7 @@ fn of_copy(
     if candidates.len() > CANDIDATES {
         let left = candidates[CANDIDATES].1.0;
         found.remarks.push(format!(
-            "{} groups were not looked at; none of them has grown by more than {}",
+            "{} groups were not checked; none of them has grown by more than {}",
             candidates.len() - CANDIDATES,
             quantity(left as f64, "bytes")
         ));

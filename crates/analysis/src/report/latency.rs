@@ -84,7 +84,7 @@ fn text(
 ) -> Result<(), Error> {
     if all == 0 {
         match options.select {
-            Some(_) => writeln!(out, "of no such method the durations of calls are known")?,
+            Some(_) => writeln!(out, "no method that fits has durations of calls")?,
             None if latency.chosen => writeln!(out, "no call of a method that --latency names has ended")?,
             None => writeln!(out, "no method has {FEWEST} calls; --method NAME prints one that has fewer")?,
         }
@@ -250,7 +250,7 @@ fn compare(
     writeln!(out, "a typical call takes {took}{waited}; what took longer here, without what it called:")?;
     let more = slow.more_than(typical);
     if more.is_empty() {
-        writeln!(out, "  nothing that makes a hundredth of it")?;
+        writeln!(out, "  nothing took 1 % of it")?;
         return Ok(());
     }
     let headers = ["more", "here", "calls", "typical", "calls"].map(str::to_owned).to_vec();

@@ -285,7 +285,7 @@ impl Process<'_> {
         if self.waits.owned < contended.times {
             writeln!(
                 out,
-                "note       owners are asked for while that takes at most 2 % of the time; `--owners all` asks always"
+                "note       owners are looked up as long as that takes at most 2 % of the time; `--owners all` always looks them up"
             )?;
         }
         if self.waits.unknown > 0 {

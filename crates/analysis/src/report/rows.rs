@@ -114,5 +114,5 @@ fn take_unmet(model: &Arcflow, arcs: &Arcs, r: usize, ids: &mut Vec<FunctionId>)
 pub(crate) fn unmet(contexts: u64, bound: f64, unit: &str) -> String {
     let contexts =
         if contexts == 1 { "1 context".to_owned() } else { format!("{} contexts", grouped(contexts)) };
-    format!("{contexts}, together {}: no sample met them", below(bound, unit))
+    format!("{contexts}, together {}: no sample was taken in them", below(bound, unit))
 }

@@ -158,7 +158,7 @@ pub(super) fn write(out: &mut dyn Write, file: &ProfileFile) -> Result<(), Error
     let Sampler { samples, in_contexts, in_vm, in_no_call, in_probes, not_attributed, .. } = sampler;
     let period = quantity(sampler.period_ns.unwrap_or_default() as f64, "ns");
     let made = match sampler.event.as_deref() {
-        None => format!("by {}; one each {period} of CPU time was asked for", words(sampler.source)),
+        None => format!("by {}; one every {period} of CPU time", words(sampler.source)),
         Some(WALL) => {
             let waiting = "by looks at it where it waits, which do not wake it";
             format!(

@@ -167,7 +167,7 @@ impl Tree<'_> {
         }
         reasons.extend(self.options.depth.map(|depth| format!("deeper than {depth} levels")));
         reasons.extend(self.options.top.map(|top| format!("past the {top} largest")));
-        reasons.extend(self.options.select.map(|_| "not asked for".to_owned()));
+        reasons.extend(self.options.select.map(|_| "of other methods".to_owned()));
         if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(" or ")) }
     }
 }
