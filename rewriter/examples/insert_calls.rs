@@ -1,7 +1,7 @@
 //! A transform of one's own: every method tells its name when it is entered and before it returns.
 //!
-//! `cargo run -p instrument-rewriter --example insert_calls -- IN.class OUT.class com/acme/Hooks`: the class `com.acme.Hooks` has
-//! `public static void entered(String method)` and `returns(String method)`.
+//! `cargo run -p instrument-rewriter --example insert_calls -- IN.class OUT.class com/acme/Hooks`: the class
+//! `com.acme.Hooks` has `public static void entered(String method)` and `returns(String method)`.
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, Transforms};
 use instrument_rewriter::transform::own_calls::{BadCall, Call, Calls, InsertCalls, Method};
@@ -86,7 +86,8 @@ mod tests {
         public static void returns(String method) { System.out.println(\"< \" + method); }
     }";
 
-    /// The rewritten class passes the JVM's verifier, does what it did, and tells of it; also of a method that throws, which does not return.
+    /// The rewritten class passes the JVM's verifier, does what it did, and tells of it; also of a method that throws,
+    /// which does not return.
     #[test]
     fn the_program_tells_what_it_does() {
         let (class, left) = tell(GREETER, "com/acme/Hooks").unwrap();

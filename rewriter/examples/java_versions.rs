@@ -1,4 +1,5 @@
-//! A visitor of one's own over archives: which Java each jar needs, also of the jars inside, and what keeps it from running on an older one.
+//! A visitor of one's own over archives: which Java each jar needs, also of the jars inside, and what keeps it from
+//! running on an older one.
 //!
 //! `cargo run -p instrument-rewriter --example java_versions -- app.jar ..`
 

@@ -1,4 +1,5 @@
-//! The account: what became of every class and method, of archives that are rewritten and of classes that are rewritten as they load.
+//! The account: what became of every class and method, of archives that are rewritten and of classes that are rewritten
+//! as they load.
 //!
 //! `--account FILE` writes it as JSON lines, one object per class, followed by those of its methods:
 //!
@@ -8,14 +9,16 @@
 //! {"kind":"method","class":"com/acme/Foo","method":"big","descriptor":"()V","outcome":"skipped","reason":"method-too-large"}
 //! ```
 //!
-//! With `--probes` there is a line for each rule: how many calls were inserted into how many methods, and how many places were left, by reason:
+//! With `--probes` there is a line for each rule: how many calls were inserted into how many methods, and how many
+//! places were left, by reason:
 //!
 //! ```json
 //! {"kind":"probe","file":"probes.toml","rule":"prices","places":12,"methods":9,"left":{"static":2}}
 //! ```
 //!
-//! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our own runtime); or `skipped` (it should
-//! have been rewritten but cannot be; `reason` is from a closed list). Entries that are no classes are named only if skipped.
+//! `outcome` is `rewritten`; `unchanged` (nothing to do: no code, nothing to insert); `excluded` (by a filter, or our
+//! own runtime); or `skipped` (it should have been rewritten but cannot be; `reason` is from a closed list). Entries
+//! that are no classes are named only if skipped.
 
 use crate::instrumenter::{self, Totals};
 pub use crate::reason::Outcome;

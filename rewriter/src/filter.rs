@@ -1,7 +1,7 @@
 //! Which classes and methods are instrumented, by patterns ([`instrument_names::pattern`]).
 //!
-//! A method is instrumented when it matches some include (or there are none), matches no exclude, its class is in the set given to
-//! [`Filter::restrict_to`] (if one was), and it is not part of our own runtime, [`RUNTIME_PACKAGE`].
+//! A method is instrumented when it matches some include (or there are none), matches no exclude, its class is in the
+//! set given to [`Filter::restrict_to`] (if one was), and it is not part of our own runtime, [`RUNTIME_PACKAGE`].
 
 mod subclasses;
 
@@ -99,8 +99,8 @@ impl Filter {
         (texts(&self.include), texts(&self.exclude))
     }
 
-    /// Whether [`method`](Self::method) is to be asked of a class of which every method is wanted, so that [`unmatched`](Self::unmatched)
-    /// is right: patterns of methods overlap with those of classes.
+    /// Whether [`method`](Self::method) is to be asked of a class of which every method is wanted, so that
+    /// [`unmatched`](Self::unmatched) is right: patterns of methods overlap with those of classes.
     pub(crate) fn looks_for_methods(&self) -> bool {
         self.include.len() > 1 && self.include.iter().any(|p| !p.seen.load(Relaxed))
     }
@@ -140,7 +140,8 @@ impl Filter {
         if by_method { ClassVerdict::ByMethod } else { ClassVerdict::All }
     }
 
-    /// Whether a method is wanted, and if not, why; needed only after [`ClassVerdict::ByMethod`], but right for every class.
+    /// Whether a method is wanted, and if not, why; needed only after [`ClassVerdict::ByMethod`], but right for every
+    /// class.
     ///
     /// # Errors
     /// The reason why it is left out.

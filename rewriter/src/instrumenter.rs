@@ -103,14 +103,14 @@ impl<'a> Instrumenter<'a> {
         }
     }
 
-    /// Records also what methods make and ask for which the filter leaves out: it chooses events, not what is seen of the heap and of the
-    /// network. For transforms with `array_allocation` or `remote_http`.
+    /// Records also what methods make and ask for which the filter leaves out: it chooses events, not what is seen of
+    /// the heap and of the network. For transforms with `array_allocation` or `remote_http`.
     pub fn record_everywhere(&mut self) {
         self.everywhere = true;
     }
 
-    /// What becomes of methods that have no room for their probes. A wrapper adds a method to its class, which retransformation does not
-    /// allow: this is for classes that are rewritten before they are loaded.
+    /// What becomes of methods that have no room for their probes. A wrapper adds a method to its class, which
+    /// retransformation does not allow: this is for classes that are rewritten before they are loaded.
     pub fn set_large_methods(&mut self, large_methods: LargeMethods) {
         self.large_methods = large_methods;
     }
@@ -120,8 +120,8 @@ impl<'a> Instrumenter<'a> {
         self.account.observer = Some(Mutex::new(observer));
     }
 
-    /// Times these code regions, in classes that are rewritten from now on. Another list has the regions of the one before at the same places, if
-    /// only as those that are off: what is said of them has their place.
+    /// Times these code regions, in classes that are rewritten from now on. Another list has the regions of the one
+    /// before at the same places, if only as those that are off: what is said of them has their place.
     pub fn time(&mut self, regions: Arc<[Region]>) {
         self.regions = regions;
         // They have the list from before.
@@ -154,7 +154,8 @@ impl<'a> Instrumenter<'a> {
         self.own_calls = Some(inserter);
     }
 
-    /// Inserts them also into methods that the filter leaves out, or [`Plan::choose`]: those choose what is recorded then.
+    /// Inserts them also into methods that the filter leaves out, or [`Plan::choose`]: those choose what is recorded
+    /// then.
     pub fn insert_calls_everywhere(&mut self) {
         self.calls_everywhere = true;
     }
@@ -214,8 +215,8 @@ impl<'a> Instrumenter<'a> {
         self.account.modules
     }
 
-    /// Where the first class was met that calls the runtime already. Its ids are of another map: next to ours they would
-    /// count for other methods.
+    /// Where the first class was met that calls the runtime already. Its ids are of another map: next to ours they
+    /// would count for other methods.
     pub fn instrumented(&self) -> Option<&str> {
         self.account.instrumented.as_deref()
     }
@@ -257,7 +258,8 @@ impl<'a> Instrumenter<'a> {
         self.session.ids
     }
 
-    /// The ids of the methods admitted since this or [`output_entries`](Self::output_entries) was called: sorted, each once.
+    /// The ids of the methods admitted since this or [`output_entries`](Self::output_entries) was called: sorted, each
+    /// once.
     pub fn take_used(&mut self) -> Vec<u32> {
         self.session.take_used()
     }

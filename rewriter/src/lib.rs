@@ -1,13 +1,14 @@
 //! Class bytes to class bytes, jar bytes to jar bytes: the bytecode rewriter of `instrument`, as a library.
 //!
-//! The crate reads no files and opens no sockets; bytes go in, bytes come out. There is no `unsafe` code, and no class path is needed.
-//! `examples/` has three programs: `list_calls` reads classes, `insert_calls` rewrites one with calls of its own, `java_versions`
-//! visits archives.
+//! The crate reads no files and opens no sockets; bytes go in, bytes come out. There is no `unsafe` code, and no class
+//! path is needed. `examples/` has three programs: `list_calls` reads classes, `insert_calls` rewrites one with calls
+//! of its own, `java_versions` visits archives.
 //!
 //! # Reading a class
 //!
-//! [`ClassFile::parse`](class_file::ClassFile::parse) walks the whole file once and copies nothing: what it returns are views on the
-//! bytes. Names stay the modified UTF-8 that they are; [`mutf8::escape`](class_file::mutf8::escape) makes them safe to print.
+//! [`ClassFile::parse`](class_file::ClassFile::parse) walks the whole file once and copies nothing: what it returns are
+//! views on the bytes. Names stay the modified UTF-8 that they are; [`mutf8::escape`](class_file::mutf8::escape) makes
+//! them safe to print.
 //!
 //! ```
 //! use instrument_rewriter::class_file::{ClassFile, instruction::Instructions, mutf8, opcode};
@@ -34,9 +35,10 @@
 //!
 //! # Rewriting a class
 //!
-//! A [`ClassRewriter`](rewrite::ClassRewriter) inserts what its [`Transforms`](rewrite::Transforms) say, and the calls that
-//! an [`InsertCalls`](transform::own_calls::InsertCalls) of yours asks for, into the methods that you choose. Everything that depends
-//! on the length of code moves with it: branches, switches, exception table, stack map frames, debug tables.
+//! A [`ClassRewriter`](rewrite::ClassRewriter) inserts what its [`Transforms`](rewrite::Transforms) say, and the calls
+//! that an [`InsertCalls`](transform::own_calls::InsertCalls) of yours asks for, into the methods that you choose.
+//! Everything that depends on the length of code moves with it: branches, switches, exception table, stack map frames,
+//! debug tables.
 //!
 //! ```
 //! use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, Outcome, Transforms};
@@ -68,13 +70,14 @@
 //! # Ok::<(), instrument_rewriter::ClassError>(())
 //! ```
 //!
-//! `method_events` and the other transforms call the Java runtime of `instrument`, by the names in [`transform::hooks`]. Calls of
-//! your own classes are in [`transform::own_calls`].
+//! `method_events` and the other transforms call the Java runtime of `instrument`, by the names in
+//! [`transform::hooks`]. Calls of your own classes are in [`transform::own_calls`].
 //!
 //! # Archives
 //!
-//! [`archive::visit_classes`] reads every class of a jar and of the jars inside. [`archive::rewrite`] sends them through
-//! an [`archive::ClassRewriter`] of yours, in parallel, and writes the archive anew. [`archive::create`] makes a jar.
+//! [`archive::visit_classes`] reads every class of a jar and of the jars inside. [`archive::rewrite`] sends them
+//! through an [`archive::ClassRewriter`] of yours, in parallel, and writes the archive anew. [`archive::create`] makes
+//! a jar.
 //!
 //! ```
 //! use instrument_rewriter::archive::{self, ClassRewriter, Layout, Location, NewEntry, Options};
@@ -133,17 +136,18 @@
 //!
 //! # What is promised
 //!
-//! - A rewritten class is the input's own bytes around what changed. Without a transform the output is the input. Entries of the constant
-//!   pool keep their index and their bytes. Stack map frames are shifted and extended, never recomputed.
-//! - The same input and the same options give the same bytes, for any number of threads and on any machine. Entries of an archive that
-//!   did not change keep their bytes.
+//! - A rewritten class is the input's own bytes around what changed. Without a transform the output is the input.
+//!   Entries of the constant pool keep their index and their bytes. Stack map frames are shifted and extended, never
+//!   recomputed.
+//! - The same input and the same options give the same bytes, for any number of threads and on any machine. Entries of
+//!   an archive that did not change keep their bytes.
 //! - Nothing is left out silently: what is not rewritten has a reason from a closed list.
-//! - No input makes these functions panic: class files, archives and patterns may be anything. A function that takes an index or an offset
-//!   into code says so if it is the caller who has to check it. Memory is bounded by the length of the input and the
-//!   [`Limits`](archive::Limits).
-//! - Names: until version 1.0 a minor version may change what is public, and `CHANGELOG.md` says what. Enumerations that will
-//!   grow are `#[non_exhaustive]`. Structures of options are made as `Transforms { rmi: true, ..Transforms::NONE }` and
-//!   `Options { level: 9, ..Options::default() }`: they may get fields in any version.
+//! - No input makes these functions panic: class files, archives and patterns may be anything. A function that takes an
+//!   index or an offset into code says so if it is the caller who has to check it. Memory is bounded by the length of
+//!   the input and the [`Limits`](archive::Limits).
+//! - Names: until version 1.0 a minor version may change what is public, and `CHANGELOG.md` says what. Enumerations
+//!   that will grow are `#[non_exhaustive]`. Structures of options are made as `Transforms { rmi: true,
+//!   ..Transforms::NONE }` and `Options { level: 9, ..Options::default() }`: they may get fields in any version.
 //! - The minimum Rust version is the `rust-version` of the manifest; only a minor version raises it.
 //!
 //! | for whom | modules | |

@@ -1,15 +1,16 @@
 //! Which calls lead into a library: into classes that are not rewritten, or methods that cannot be.
 //!
 //! Nobody sees such a method from inside, so calls of it are recorded where they are made (see
-//! [`library_calls`](crate::transform::library_calls)), by the name that the instruction gives them. A call is one into a library if the
-//! method that it resolves to (JVMS 5.4.3.3, 5.4.3.4) is
+//! [`library_calls`](crate::transform::library_calls)), by the name that the instruction gives them. A call is one into
+//! a library if the method that it resolves to (JVMS 5.4.3.3, 5.4.3.4) is
 //!
-//! 1. of a class that is not rewritten: it is not among the [`Own`] classes, or a filter leaves it or the method out; or
+//! 1. of a class that is not rewritten: it is not among the [`Own`] classes, or a filter leaves it or the method out;
+//!    or
 //! 2. `native`.
 //!
-//! What a virtual call selects in the end may be another method, also one that is rewritten: it then runs beneath the call. Left out are
-//! `java.lang.Object.<init>`, which every object has, our own runtime, and what is called by no such instruction: `invokedynamic`,
-//! and whatever a library calls itself.
+//! What a virtual call selects in the end may be another method, also one that is rewritten: it then runs beneath the
+//! call. Left out are `java.lang.Object.<init>`, which every object has, our own runtime, and what is called by no such
+//! instruction: `invokedynamic`, and whatever a library calls itself.
 
 pub mod blocking;
 mod inputs;
@@ -85,8 +86,8 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// The methods that instructions of a class call, by ascending pool index. Methods that `wanted` (name and descriptor) refuses are not
-/// looked at.
+/// The methods that instructions of a class call, by ascending pool index. Methods that `wanted` (name and descriptor)
+/// refuses are not looked at.
 fn called<'a>(
     class: &ClassFile<'a>,
     wanted: impl Fn(&[u8], &[u8]) -> bool,
@@ -112,8 +113,9 @@ fn called<'a>(
     Ok(indices.filter_map(|index| Callee::at(&class.pool, index).ok()))
 }
 
-/// The methods whose calls a class records where it makes them, by ascending pool index: those of libraries, if `boundary` tells them, and
-/// if `waits` is set those that [block](blocking). Methods that `wanted` (name and descriptor) refuses are not looked at.
+/// The methods whose calls a class records where it makes them, by ascending pool index: those of libraries, if
+/// `boundary` tells them, and if `waits` is set those that [block](blocking). Methods that `wanted` (name and
+/// descriptor) refuses are not looked at.
 ///
 /// # Errors
 /// The bytes are no complete class file.
@@ -144,8 +146,8 @@ pub struct Boundary<'a> {
 }
 
 impl Boundary<'_> {
-    /// The methods of libraries that the methods of a class call, by ascending pool index. Methods that `wanted` (name and descriptor)
-    /// refuses are not looked at.
+    /// The methods of libraries that the methods of a class call, by ascending pool index. Methods that `wanted` (name
+    /// and descriptor) refuses are not looked at.
     ///
     /// # Errors
     /// The bytes are no complete class file. Code that cannot be read is passed over: it is not rewritten either.
@@ -159,8 +161,8 @@ impl Boundary<'_> {
             .collect())
     }
 
-    /// The native methods of classes that are rewritten which the methods of a class call, as far as the filter lets them through, by
-    /// ascending pool index. Methods that `wanted` (name and descriptor) refuses are not looked at.
+    /// The native methods of classes that are rewritten which the methods of a class call, as far as the filter lets
+    /// them through, by ascending pool index. Methods that `wanted` (name and descriptor) refuses are not looked at.
     ///
     /// # Errors
     /// As [`callees`](Self::callees).

@@ -38,8 +38,8 @@ macro_rules! reasons {
                 }
             }
 
-            /// How it counts: what a filter asked for is no failure, and a module descriptor or an abstract method has no code. Calls of a
-            /// native method may be recorded elsewhere. Everything else should have been rewritten.
+            /// How it counts: what a filter asked for is no failure, and a module descriptor or an abstract method has
+            /// no code. Calls of a native method may be recorded elsewhere. Everything else should have been rewritten.
             pub const fn outcome(self) -> Outcome {
                 match self {
                     $(Self::$name => Outcome::$outcome,)*
@@ -63,14 +63,16 @@ reasons! {
     AmbiguousZip = "ambiguous-zip", Skipped, "two readers may see two different things";
     /// Starts the program of an archive; it is no part of the program.
     ArchiveLauncher = "archive-launcher", Excluded, "a class that starts the program of an archive";
-    /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one; or control falls off its end, for
-    /// which the JVM refuses the class.
+    /// The code array holds an unknown opcode, a cut-off instruction, or a branch into the middle of one; or control
+    /// falls off its end, for which the JVM refuses the class.
     BadCode = "bad-code", Skipped, "the code array cannot be decoded, or control falls off its end";
-    /// A constant is named behind the end of the pool: the JVM refuses the class, and would not with the constants of injected code.
+    /// A constant is named behind the end of the pool: the JVM refuses the class, and would not with the constants of
+    /// injected code.
     BadConstantIndex = "bad-constant-index", Skipped, "a constant is named behind the end of the constant pool: the JVM refuses the class";
     /// A range of the exception table is empty or does not lie on instructions.
     BadExceptionTable = "bad-exception-table", Skipped, "the exception table has an empty range or one that cuts an instruction";
-    /// The stack of a method gets deeper than its `max_stack`: the JVM refuses the class, and would not with the stack of injected code.
+    /// The stack of a method gets deeper than its `max_stack`: the JVM refuses the class, and would not with the stack
+    /// of injected code.
     BadMaxStack = "bad-max-stack", Skipped, "a method's operand stack gets deeper than max_stack: the JVM refuses the class";
     /// The StackMapTable cannot be read or does not fit the code.
     BadStackMap = "bad-stack-map", Skipped, "the StackMapTable cannot be read";
@@ -107,8 +109,8 @@ reasons! {
     MaxStack = "max-stack", Skipped, "the operand stack is as deep as the format allows";
     /// The code array would exceed 65,535 bytes.
     MethodTooLarge = "method-too-large", Skipped, "the code would exceed 65,535 bytes";
-    /// A method needs a StackMapTable and has none: a JVM takes the class only if it does not verify (`-Xverify:none`), and from Java 25 on it
-    /// verifies what an agent has changed all the same.
+    /// A method needs a StackMapTable and has none: a JVM takes the class only if it does not verify (`-Xverify:none`),
+    /// and from Java 25 on it verifies what an agent has changed all the same.
     MissingStackMap = "missing-stack-map", Skipped, "a method needs a StackMapTable and has none: only a JVM that does not verify takes the class";
     /// Native; its calls are recorded where they are made.
     NativeAtCalls = "native-at-calls", Unchanged, "native: its calls are recorded where they are made";

@@ -69,7 +69,8 @@ pub enum RegionFault {
 pub(crate) type PcRange = (u32, u32);
 
 impl Region {
-    /// Reads what a user wrote. The number is made from the text, so that programs that are instrumented one by one agree on it.
+    /// Reads what a user wrote. The number is made from the text, so that programs that are instrumented one by one
+    /// agree on it.
     ///
     /// # Errors
     /// [`BadRegion`].
@@ -123,7 +124,8 @@ impl Region {
         !self.is_off && self.class.matches(class)
     }
 
-    /// The same region, which lies in no class from now on: its place in a list of regions, by which they are known, stays taken.
+    /// The same region, which lies in no class from now on: its place in a list of regions, by which they are known,
+    /// stays taken.
     #[must_use]
     pub fn off(&self) -> Region {
         Region { is_off: true, ..self.clone() }

@@ -1,7 +1,9 @@
-//! Which methods can be called from other processes: those that a remote interface declares, in whatever class they are.
+//! Which methods can be called from other processes: those that a remote interface declares, in whatever class they
+//! are.
 //!
-//! A remote interface extends `java.rmi.Remote`. What is known is what the inputs say: of an interface that is not among them nobody knows that it
-//! is remote, nor what it declares. `UnicastRemoteObject` and the like make a class remote, but which of its methods are, only interfaces tell.
+//! A remote interface extends `java.rmi.Remote`. What is known is what the inputs say: of an interface that is not
+//! among them nobody knows that it is remote, nor what it declares. `UnicastRemoteObject` and the like make a class
+//! remote, but which of its methods are, only interfaces tell.
 
 use crate::class_file::ClassFile;
 use crate::error::ClassError;

@@ -1,4 +1,5 @@
-//! Functions that take text or bytes of a user: whatever they get, they answer. Classes and archives are in `fuzz_replay`.
+//! Functions that take text or bytes of a user: whatever they get, they answer. Classes and archives are in
+//! `fuzz_replay`.
 
 use instrument_rewriter::archive::{self, Limits, NewEntry};
 use instrument_rewriter::class_file::descriptor::{field_slots, method_slots};

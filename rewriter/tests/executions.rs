@@ -1,5 +1,5 @@
-//! What the counters of a plan say is how often everything was executed: methods of the golden cases are walked through at random, with
-//! and without exceptions, counting both.
+//! What the counters of a plan say is how often everything was executed: methods of the golden cases are walked through
+//! at random, with and without exceptions, counting both.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Every class of the golden cases, rewritten without a JVM: the difference is the committed one. `cargo test -p instrument-tests golden::` writes
-//! these anew, links and runs the classes as well.
+//! Every class of the golden cases, rewritten without a JVM: the difference is the committed one. `cargo test -p
+//! instrument-tests golden::` writes these anew, links and runs the classes as well.
 
 use instrument_rewriter::class_file::ClassFile;
 use instrument_rewriter::filter::Filter;

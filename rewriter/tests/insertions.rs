@@ -1,5 +1,5 @@
-//! What is inserted into small methods that no compiler writes, instruction by instruction: constants of one's own, and new objects
-//! whose way to their constructor is found without stack map frames.
+//! What is inserted into small methods that no compiler writes, instruction by instruction: constants of one's own, and
+//! new objects whose way to their constructor is found without stack map frames.
 
 use crate::common::classes::{class, code, code_with, implementing, instructions, listing, with_entries};
 use instrument_rewriter::class_file::ClassFile;
@@ -33,7 +33,8 @@ fn with_calls(bytes: &[u8], calls: Vec<Call>) -> (ClassRewriter, Outcome, Vec<u8
 fn equal_constants_share_an_entry_of_two_indices() {
     let bytes = class(52, 0x21, &[], &[(8, "m", "()V", code(0, 0, &[RETURN], &[]))]);
     let call = |name| Call::new("Hooks", name).unwrap();
-    // The double has the bits of the first long; the second long differs in half a byte; the last but one is the first again.
+    // The double has the bits of the first long; the second long differs in half a byte; the last but one is the first
+    // again.
     let bits = 0x0123_4567_89ab_cdef;
     let calls = vec![
         call("a").with_long(bits).with_long(bits ^ 0x10),

@@ -188,7 +188,8 @@ fn generated_programs_run_as_before() {
 /// Names and bytes.
 type Classes = Vec<(String, Vec<u8>)>;
 
-/// Classes whose `run` has a code region somewhere, as they were and rewritten. A region that is refused is tried elsewhere.
+/// Classes whose `run` has a code region somewhere, as they were and rewritten. A region that is refused is tried
+/// elsewhere.
 fn with_regions(form: Transforms) -> (Classes, Classes) {
     let mut runner = TestRunner::deterministic();
     let strategy = (statements(), constructors(), 0..u32::MAX);
@@ -225,8 +226,9 @@ fn regions_are_left_as_often_as_they_are_entered() {
     }
 }
 
-/// A code region begins at a `new` that a branch leads to, and the new object lives across a branch: what stands for the `new` itself (its type
-/// annotation, Uninitialized in a frame) is behind what is inserted in front of it, what stands for the way there (its frame) is not.
+/// A code region begins at a `new` that a branch leads to, and the new object lives across a branch: what stands for
+/// the `new` itself (its type annotation, Uninitialized in a frame) is behind what is inserted in front of it, what
+/// stands for the way there (its frame) is not.
 #[test]
 fn tables_follow_an_instruction_that_a_region_begins_at() {
     const NAME: &str = "BeginsAtNew";
@@ -409,7 +411,8 @@ fn trampoline_and_a_branch_to_a_return(name: &str, version: u16) -> Vec<u8> {
     class.build()
 }
 
-/// As the one in a range, in a constructor: the trampoline's target has `this` uninitialised, the code around it has not.
+/// As the one in a range, in a constructor: the trampoline's target has `this` uninitialised, the code around it has
+/// not.
 fn trampoline_before_super(name: &str, version: u16) -> Vec<u8> {
     let mut class = ClassBuilder::new(name, version);
     let this = Type::Object(class.class(name));

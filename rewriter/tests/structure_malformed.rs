@@ -143,8 +143,8 @@ fn bad_exception_tables_are_left() {
     }
 }
 
-/// Legal for the reader though no verifier lets it pass: the method stays consistent.
-/// A static `m(I)I` with `max_stack` 1 that returns its argument, and behind that `more`, which only a handler or a frame leads to.
+/// Legal for the reader though no verifier lets it pass: the method stays consistent. A static `m(I)I` with `max_stack`
+/// 1 that returns its argument, and behind that `more`, which only a handler or a frame leads to.
 fn shallow(major: u16, is_handler: bool, stack: &[Type], more: &[u8]) -> Vec<u8> {
     let mut builder = ClassBuilder::new("M", major);
     let mut body = Body::new(1, 1);
@@ -211,7 +211,8 @@ fn classes_that_need_frames_and_have_none_are_left() {
     assert_eq!(of(52, &[&[0]], true), Outcome::Skipped(Reason::MissingStackMap));
 }
 
-/// Every index in the constant pool, the class's names, fields and methods, one after the other led behind the end of the pool.
+/// Every index in the constant pool, the class's names, fields and methods, one after the other led behind the end of
+/// the pool.
 #[test]
 fn constants_behind_the_end_of_the_pool_are_left() {
     let body =
@@ -327,7 +328,8 @@ fn bad_frames_are_left() {
     assert_eq!(only_reason(&bytes), Some(Reason::BadStackMap), "two tables");
 }
 
-/// Before version 50 a StackMapTable is an attribute that nobody knows (JVMS 4.7.4): it stays what it was, whatever is in it.
+/// Before version 50 a StackMapTable is an attribute that nobody knows (JVMS 4.7.4): it stays what it was, whatever is
+/// in it.
 #[test]
 fn frames_of_old_classes_are_not_read() {
     for info in [&[][..], &[0, 1, 200], &[0xff; 9]] {

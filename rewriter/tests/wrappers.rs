@@ -1,5 +1,5 @@
-//! Members that a class gets: wrappers of native methods and of methods without room for probes, exports of a module. What comes out is
-//! compared as text with `tests/wrappers` (`BLESS=1` writes it anew).
+//! Members that a class gets: wrappers of native methods and of methods without room for probes, exports of a module.
+//! What comes out is compared as text with `tests/wrappers` (`BLESS=1` writes it anew).
 
 use crate::common::classes::{class, code, hooks, implementing, instructions, listing, nops, with_entries};
 use instrument_rewriter::class_file::ClassFile;

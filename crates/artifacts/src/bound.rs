@@ -1,4 +1,5 @@
-//! What is bound to the bytes of an archive and lies beside it. What lies inside, signatures and hashes of modules, is the [`engine`](crate::engine)'s.
+//! What is bound to the bytes of an archive and lies beside it. What lies inside, signatures and hashes of modules, is
+//! the [`engine`](crate::engine)'s.
 
 use crate::input::Job;
 use std::ffi::OsStr;

@@ -27,8 +27,9 @@
 //!
 //! Paths are relative to the file's directory. An unknown key or a bad value is an error with its line.
 //!
-//! A file that is found in the working directory, not named by `--config`, may be a stranger's: it came with the sources. It is named on
-//! standard error, its paths must not lead out of its directory, and it cannot have signatures removed.
+//! A file that is found in the working directory, not named by `--config`, may be a stranger's: it came with the
+//! sources. It is named on standard error, its paths must not lead out of its directory, and it cannot have signatures
+//! removed.
 
 use crate::settings::{LargeMethods, Level, Runtime};
 use anyhow::{Context, Result};

@@ -1,7 +1,7 @@
 //! What differs between two classes, archives or directories, as resolved text.
 //!
-//! Entries are compared one by one, so memory holds two of them at a time (and the nested archives around them). Classes are compared in
-//! the canonical form of `instrument_rewriter::text`, everything else by its bytes.
+//! Entries are compared one by one, so memory holds two of them at a time (and the nested archives around them).
+//! Classes are compared in the canonical form of `instrument_rewriter::text`, everything else by its bytes.
 
 mod api;
 mod markdown;
@@ -89,7 +89,8 @@ impl Summary {
 /// Compares two inputs, given with their addresses, and prints what differs.
 ///
 /// # Errors
-/// Inputs of different kinds, an entry that cannot be read, a pattern that fits no method, an output that cannot be written.
+/// Inputs of different kinds, an entry that cannot be read, a pattern that fits no method, an output that cannot be
+/// written.
 pub fn compare(
     opts: &Options,
     before: (&str, &Input),
@@ -236,8 +237,8 @@ impl Report<'_> {
         }
     }
 
-    /// The classes in a file that one side has, or both with the same bytes: a class, an archive of classes, or something else. `depth`:
-    /// archives around it.
+    /// The classes in a file that one side has, or both with the same bytes: a class, an archive of classes, or
+    /// something else. `depth`: archives around it.
     fn classes_in(&mut self, address: &str, sides: &[Side], bytes: &[u8], depth: usize) {
         if self.page.is_none() && self.api.is_none() {
             return;
@@ -338,7 +339,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Whether two classes that are equal as they are compared differ in debugging information, which was left out unasked.
+    /// Whether two classes that are equal as they are compared differ in debugging information, which was left out
+    /// unasked.
     fn differs_in_debug(&self, before: &ClassFile<'_>, after: &ClassFile<'_>) -> bool {
         if self.options.source || self.opts.ignore.contains(&Ignored::Debug) {
             return false;

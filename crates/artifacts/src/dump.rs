@@ -25,7 +25,8 @@ pub struct Request {
     pub options: PrintOptions,
 }
 
-/// The code of the methods of a class path that fit a name, as it is printed with `--no-pool --method NAME`; none: there is no such method.
+/// The code of the methods of a class path that fit a name, as it is printed with `--no-pool --method NAME`; none:
+/// there is no such method.
 ///
 /// # Errors
 /// A name that cannot be read, an entry of the class path that cannot be read.

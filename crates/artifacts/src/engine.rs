@@ -1,7 +1,7 @@
 //! The seam between the command line and the rewriter: files in, new bytes and an account of them out.
 //!
-//! The engine reads the inputs itself, one at a time, so that memory holds the largest input and not all of them. It hands out ids in
-//! the order of the units and their files, whatever the number of threads. It never writes a file.
+//! The engine reads the inputs itself, one at a time, so that memory holds the largest input and not all of them. It
+//! hands out ids in the order of the units and their files, whatever the number of threads. It never writes a file.
 
 use crate::launcher::Launcher;
 use crate::settings::{Runtime as RuntimeOption, Settings};
@@ -36,7 +36,8 @@ pub trait Sink {
     /// Outcome of a class; in the order of the inputs.
     fn record(&mut self, record: &ClassRecord<'_>) -> Result<()>;
 
-    /// The new bytes of a file, or none if it stays as it is. This or [`archive`](Self::archive) is called once for every file.
+    /// The new bytes of a file, or none if it stays as it is. This or [`archive`](Self::archive) is called once for
+    /// every file.
     fn output(&mut self, unit: usize, file: usize, bytes: Option<&[u8]>) -> Result<()>;
 
     /// A file's new content, written by `write`.
@@ -82,7 +83,8 @@ pub fn restrict_to_subclasses(units: &[Unit], settings: &mut Settings) -> Result
     Ok(())
 }
 
-/// Finds what can only be known of all inputs together: the methods that other processes can call, and what is no library.
+/// Finds what can only be known of all inputs together: the methods that other processes can call, and what is no
+/// library.
 fn survey(units: &[Unit], settings: &Settings, instrumenter: &mut Instrumenter<'_>) -> Result<()> {
     let mut remote = settings.transforms.contains(&Transform::Rmi).then(RemoteIndex::default);
     let calls = settings.library_calls != LibraryCalls::None;
@@ -443,8 +445,9 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Refuses a class that was rewritten before: its ids are of another map, so its calls would count for other methods.
-    /// The JVM starts with no module whose content has another hash than one that another module records. They are like signatures.
+    /// Refuses a class that was rewritten before: its ids are of another map, so its calls would count for other
+    /// methods. The JVM starts with no module whose content has another hash than one that another module records. They
+    /// are like signatures.
     fn refuse_hashes(&self) -> Result<()> {
         if self.settings.strip_signatures {
             return Ok(());

@@ -1,7 +1,8 @@
 //! Snapshots of bytecode: cases whose classes must print as they did when they were blessed.
 //!
 //! 1. Read the cases ([`case`]): folders with a `case.toml`.
-//! 2. For each: run its command, print the classes that it made, and compare the texts with the blessed ones, method by method.
+//! 2. For each: run its command, print the classes that it made, and compare the texts with the blessed ones, method by
+//!    method.
 //! 3. Link the classes on virtual machines and run the program ([`jvm`]), where that is requested.
 
 pub mod case;

@@ -1,4 +1,5 @@
-//! The shared file of method ids: locked while it is used, only ever appended to, and on disk before any output that uses it.
+//! The shared file of method ids: locked while it is used, only ever appended to, and on disk before any output that
+//! uses it.
 
 use anyhow::{Context, Result, anyhow};
 use instrument_messages::Listener;
@@ -8,8 +9,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// An open, locked file of ids. The lock ends with the value; if the file was created for it and nothing came of the run, the file is
-/// removed again.
+/// An open, locked file of ids. The lock ends with the value; if the file was created for it and nothing came of the
+/// run, the file is removed again.
 #[derive(Debug)]
 pub struct IdFile {
     path: PathBuf,

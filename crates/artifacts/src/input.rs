@@ -1,4 +1,5 @@
-//! Which inputs go where: what kind each is, the name of its output, and the requests that are refused before anything is read.
+//! Which inputs go where: what kind each is, the name of its output, and the requests that are refused before anything
+//! is read.
 
 use crate::unit::UnitKind;
 use anyhow::{Context, Result, anyhow};
@@ -23,7 +24,8 @@ pub struct Job {
     pub kind: UnitKind,
     /// As it is named in messages.
     pub output: PathBuf,
-    /// Absolute, links of its parent (and of a file that it replaces) resolved. The same as `source` when it is rewritten in place.
+    /// Absolute, links of its parent (and of a file that it replaces) resolved. The same as `source` when it is
+    /// rewritten in place.
     pub target: PathBuf,
     /// It was instrumented before, and is to be left as it is: copied, if its output is another file.
     pub left: bool,
@@ -39,9 +41,9 @@ impl Job {
 /// Decides on all outputs.
 ///
 /// # Errors
-/// Inputs that do not exist or are neither class, archive nor directory; outputs that would overwrite an input, each other, or something
-/// that is no output of ours; unless `if_needed`, directories that were instrumented before (of the others the engine says it). `meant_as`:
-/// the command that a name is most like which is no file.
+/// Inputs that do not exist or are neither class, archive nor directory; outputs that would overwrite an input, each
+/// other, or something that is no output of ours; unless `if_needed`, directories that were instrumented before (of the
+/// others the engine says it). `meant_as`: the command that a name is most like which is no file.
 pub fn plan(
     inputs: &[PathBuf],
     output: Option<&Path>,
@@ -146,7 +148,8 @@ fn is_instrumented(source: &Path, kind: UnitKind) -> Result<bool> {
     })
 }
 
-/// A class file by its magic (JVMS 4.1); an archive by its first signature, its name, or, behind a start script, its last (APPNOTE 4.3.16).
+/// A class file by its magic (JVMS 4.1); an archive by its first signature, its name, or, behind a start script, its
+/// last (APPNOTE 4.3.16).
 fn file_kind(path: &Path) -> std::io::Result<Option<UnitKind>> {
     let mut file = File::open(path)?;
     let mut magic = [0; 4];

@@ -1,5 +1,5 @@
-//! The classes of a JDK that make and serve remote calls, rewritten: for `instrument jdk-patch`, and for jars with a launcher agent. In the
-//! modules below, all that `instrument jdk` makes of a JDK.
+//! The classes of a JDK that make and serve remote calls, rewritten: for `instrument jdk-patch`, and for jars with a
+//! launcher agent. In the modules below, all that `instrument jdk` makes of a JDK.
 
 #[cfg(unix)]
 pub mod home;

@@ -1,8 +1,8 @@
-//! The launcher agent of a rewritten jar (`Launcher-Agent-Class`): what the jar gets so that plain `java -jar` records what the JDK's own
-//! classes for remote calls tell. The other half is `runtime-java/src/launcher`.
+//! The launcher agent of a rewritten jar (`Launcher-Agent-Class`): what the jar gets so that plain `java -jar` records
+//! what the JDK's own classes for remote calls tell. The other half is `runtime-java/src/launcher`.
 //!
-//! The new bytes of the JDK's classes are made here, for the JDKs that the user names, and are known by the digest of the old ones: under
-//! another JDK the agent changes nothing and says so.
+//! The new bytes of the JDK's classes are made here, for the JDKs that the user names, and are known by the digest of
+//! the old ones: under another JDK the agent changes nothing and says so.
 
 use crate::jdk::Jdk;
 use crate::runtime;

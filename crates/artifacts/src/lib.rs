@@ -1,4 +1,5 @@
-//! Programs on disk: class files, archives, directories and whole JDKs, found, read, compared, judged and rewritten. Nothing is left half-written.
+//! Programs on disk: class files, archives, directories and whole JDKs, found, read, compared, judged and rewritten.
+//! Nothing is left half-written.
 //!
 //! | module | what it is responsible for |
 //! |---|---|

@@ -1,7 +1,8 @@
-//! Outputs appear whole or not at all: everything is written beside its target, and renamed when the whole run has succeeded.
+//! Outputs appear whole or not at all: everything is written beside its target, and renamed when the whole run has
+//! succeeded.
 //!
-//! What replaces an input is on disk (fsync) before it is renamed. A new output is not: its input is still there, and waiting for
-//! the disk takes longer than rewriting.
+//! What replaces an input is on disk (fsync) before it is renamed. A new output is not: its input is still there, and
+//! waiting for the disk takes longer than rewriting.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File, Permissions};
@@ -108,7 +109,8 @@ impl Outputs {
         directories.sort();
         directories.dedup();
         for directory in directories.iter().filter(|_| self.durable) {
-            // A rename lasts when its directory is on disk. Some file systems cannot do that; then there is no more to do.
+            // A rename lasts when its directory is on disk. Some file systems cannot do that; then there is no more to
+            // do.
             let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }
         Ok(())

@@ -181,7 +181,8 @@ impl<'u> Probes<'u> {
         Ok(self.rules.rules().iter().zip(self.rules.tallies()).map(outcome).collect())
     }
 
-    /// Says what became of the rules, in their order; returns warnings of those that fit nothing, with names that may have been meant.
+    /// Says what became of the rules, in their order; returns warnings of those that fit nothing, with names that may
+    /// have been meant.
     ///
     /// # Errors
     /// A class that cannot be read.
@@ -349,7 +350,8 @@ struct Known {
 }
 
 impl Known {
-    /// The supers of all classes of the class path, of all that was asked about, and of their supers; as the agent takes them.
+    /// The supers of all classes of the class path, of all that was asked about, and of their supers; as the agent
+    /// takes them.
     fn supers(&self) -> BTreeMap<String, Vec<String>> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let mut open: Vec<Box<[u8]>> = self.places.names().chain(&*asked).cloned().collect();

@@ -8,7 +8,8 @@ use instrument_rewriter::archive::NewEntry;
 /// Where the runtime finds its settings.
 const PROPERTIES: &str = "META-INF/instrument/runtime.properties";
 
-/// What the program finds about itself at run time. `name` is what its profiles are called; `launcher`: it has a launcher agent.
+/// What the program finds about itself at run time. `name` is what its profiles are called; `launcher`: it has a
+/// launcher agent.
 pub fn properties(name: &str, settings: &Settings, launcher: bool) -> NewEntry {
     let record = settings.record.word();
     let name: String =

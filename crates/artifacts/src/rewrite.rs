@@ -73,7 +73,8 @@ pub type Engine = fn(&[Unit], &Settings, &mut IdMap, &mut dyn Sink) -> Result<Ta
 /// Rewrites. `progress` is asked once, with the bytes of all inputs.
 ///
 /// # Errors
-/// A request that makes no sense, an input that cannot be read or must be refused, an output that cannot be written. There are no outputs then.
+/// A request that makes no sense, an input that cannot be read or must be refused, an output that cannot be written.
+/// There are no outputs then.
 pub fn run(
     request: Request<'_>,
     mut settings: Settings,
@@ -138,7 +139,8 @@ impl Rewritten {
         bound::remarks(&self.jobs)
     }
 
-    /// Judges the outputs, if that was requested, and says what is wrong with them that is not with their inputs; returns how much that is.
+    /// Judges the outputs, if that was requested, and says what is wrong with them that is not with their inputs;
+    /// returns how much that is.
     ///
     /// # Errors
     /// An output that cannot be read.

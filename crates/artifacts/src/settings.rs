@@ -178,8 +178,8 @@ impl Settings {
         !self.transforms.is_empty() || !self.regions.is_empty()
     }
 
-    /// Whether the options make sense together. `has_probes`: with calls of the user's own methods, beside which nothing else is inserted
-    /// unless it is requested.
+    /// Whether the options make sense together. `has_probes`: with calls of the user's own methods, beside which
+    /// nothing else is inserted unless it is requested.
     ///
     /// # Errors
     /// They do not: wrong usage.
@@ -280,7 +280,8 @@ fn names<S: serde::Serializer>(regions: &[Region], serializer: S) -> Result<S::O
     serializer.collect_seq(regions.iter().map(|region| &region.name))
 }
 
-/// Whether the file may be replaced by an account: it is none that is there, empty, an account, or no regular file (`/dev/stderr`, a pipe).
+/// Whether the file may be replaced by an account: it is none that is there, empty, an account, or no regular file
+/// (`/dev/stderr`, a pipe).
 fn may_replace(path: &Path) -> bool {
     let Ok(there) = path.metadata() else { return true };
     let mut start = Vec::new();

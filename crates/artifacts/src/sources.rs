@@ -26,7 +26,8 @@ impl Sources {
         Sources { roots, guessed: false }
     }
 
-    /// The directories that builds usually have below this one: `src/main/java` and its like, in any module, else `src`, and itself.
+    /// The directories that builds usually have below this one: `src/main/java` and its like, in any module, else
+    /// `src`, and itself.
     pub fn usual(top: &Path) -> Sources {
         let has_sources = |entry: &walkdir::DirEntry| {
             let name = entry.file_name().to_string_lossy();

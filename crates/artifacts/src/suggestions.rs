@@ -1,4 +1,5 @@
-//! How patterns of classes and methods go on that somebody has begun to type: `com/ac`, `com/acme/`, `com/acme/Shop`, `com/acme/Shop#sell`.
+//! How patterns of classes and methods go on that somebody has begun to type: `com/ac`, `com/acme/`, `com/acme/Shop`,
+//! `com/acme/Shop#sell`.
 
 use crate::source::{Input, Tree};
 use instrument_names::mutf8;
@@ -25,8 +26,9 @@ pub fn has_classes(path: &Path) -> bool {
     }
 }
 
-/// What may stand in the place of `typed`, of the classes of archives and directories: packages one by one, classes, and behind `#` the
-/// methods of a class. Packages end with `/`, as folders do, unless they were begun with `.`. What cannot be read has nothing to say.
+/// What may stand in the place of `typed`, of the classes of archives and directories: packages one by one, classes,
+/// and behind `#` the methods of a class. Packages end with `/`, as folders do, unless they were begun with `.`. What
+/// cannot be read has nothing to say.
 pub fn begun(places: &[String], typed: &str) -> BTreeSet<String> {
     // A list of patterns: the last is being typed.
     let (before, typed) = typed.rfind(':').map_or(("", typed), |at| typed.split_at(at + 1));
@@ -45,7 +47,8 @@ fn tree(place: &str) -> Option<Tree> {
     }
 }
 
-/// The name of the class in an entry, as patterns have it: nested ones behind a `.`, since `$` means something to shells.
+/// The name of the class in an entry, as patterns have it: nested ones behind a `.`, since `$` means something to
+/// shells.
 fn class_of(entry: &str) -> Option<String> {
     let path = entry.strip_suffix(".class")?;
     let path = ROOTS.iter().find_map(|root| path.strip_prefix(root)).unwrap_or(path);

@@ -1,6 +1,7 @@
 //! Directories as inputs: what is in them, and the copy of what is not rewritten.
 //!
-//! Symbolic links are not followed; the copy has the same links. Nothing is left out but what is neither file, directory nor link.
+//! Symbolic links are not followed; the copy has the same links. Nothing is left out but what is neither file,
+//! directory nor link.
 
 use crate::unit::{FileKind, InputFile};
 use anyhow::{Context, Result};
@@ -73,7 +74,8 @@ impl Tree {
         self.copy_rest(root, copy)
     }
 
-    /// Copies everything but the inputs from `root` to the directory `copy`, and then gives directories their permissions.
+    /// Copies everything but the inputs from `root` to the directory `copy`, and then gives directories their
+    /// permissions.
     pub fn copy_rest(&self, root: &Path, copy: &Path) -> Result<()> {
         for directory in &self.directories {
             let path = copy.join(directory);

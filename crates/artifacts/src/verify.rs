@@ -111,8 +111,9 @@ impl Judge {
         self.jdk.clone()
     }
 
-    /// Reads and judges all classes of some inputs, each with its own classes before those of the others. They are read twice, first for what other classes have to know of them: no more than
-    /// [`BATCH`] bytes of them are kept at a time.
+    /// Reads and judges all classes of some inputs, each with its own classes before those of the others. They are read
+    /// twice, first for what other classes have to know of them: no more than [`BATCH`] bytes of them are kept at a
+    /// time.
     pub fn all(&self, inputs: &[String]) -> Result<Judgement> {
         let mut places = Places::new(self.jdk.clone());
         // Versions of a class for some JVMs do not stand in for the class.

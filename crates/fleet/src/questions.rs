@@ -150,8 +150,8 @@ fn start(opts: &Request, program: &Path) -> Result<std::process::Child> {
     })
 }
 
-/// Prints an answer. Names in it come from programs: in text, control characters must not reach a terminal, and in a table no formula a
-/// spreadsheet.
+/// Prints an answer. Names in it come from programs: in text, control characters must not reach a terminal, and in a
+/// table no formula a spreadsheet.
 fn print(answer: impl Read, form: Form, mut out: impl Write) -> io::Result<()> {
     let mut answer = BufReader::new(answer);
     match form {
@@ -174,7 +174,8 @@ fn print(answer: impl Read, form: Form, mut out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Copies a CSV table. What a spreadsheet would take for a formula becomes text, as in [`field`](instrument_analysis::report::field).
+/// Copies a CSV table. What a spreadsheet would take for a formula becomes text, as in
+/// [`field`](instrument_analysis::report::field).
 fn formulas_as_text(table: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let (mut field, mut is_quoted) = (Vec::new(), false);
     let mut put = |field: &mut Vec<u8>| {

@@ -1,7 +1,7 @@
 //! Finished profiles from a host to a folder that many hosts write into.
 //!
-//! [`store`] is that folder, [`source`] what the files of the host are. Files are taken one after the other, as the folders are walked:
-//! nothing is queued, so neither memory nor open files grow with what there is to ship.
+//! [`store`] is that folder, [`source`] what the files of the host are. Files are taken one after the other, as the
+//! folders are walked: nothing is queued, so neither memory nor open files grow with what there is to ship.
 
 mod source;
 mod store;

@@ -1,6 +1,8 @@
-//! A report as the answer to a question: text and document, with the command line that prints the same, in at most 8 KB.
+//! A report as the answer to a question: text and document, with the command line that prints the same, in at most 8
+//! KB.
 //!
-//! Rows are cut until the answer fits, and no more than that. What is not made of rows, such as a name of 60,000 letters, is cut last.
+//! Rows are cut until the answer fits, and no more than that. What is not made of rows, such as a name of 60,000
+//! letters, is cut last.
 
 use std::borrow::Cow;
 
@@ -197,7 +199,8 @@ fn first_lines(text: &str, most: usize) -> (String, usize) {
 }
 
 impl Squeeze {
-    /// Makes everything in a document printable, and cuts what is too long; what was cut from a list is counted beside it.
+    /// Makes everything in a document printable, and cuts what is too long; what was cut from a list is counted beside
+    /// it.
     fn value(self, value: &mut Value) {
         match value {
             Value::String(text) => {

@@ -1,4 +1,5 @@
-//! A server of the Model Context Protocol, so that assistants can ask profiles what the reports and the viewer ask them.
+//! A server of the Model Context Protocol, so that assistants can ask profiles what the reports and the viewer ask
+//! them.
 //!
 //! | module | |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | `question`, `processes` | what the tools ask: of one session, and of several processes or sides |
 //! | `answer` | a report as an answer of bounded size, with the command line that prints the same |
 //!
-//! The crate `rmcp` is not used: it needs tokio with most of its parts, futures, schemars and some 20 crates more for what is a loop over
-//! lines here, with no second thing to wait for.
+//! The crate `rmcp` is not used: it needs tokio with most of its parts, futures, schemars and some 20 crates more for
+//! what is a loop over lines here, with no second thing to wait for.
 
 mod answer;
 mod arguments;

@@ -1,4 +1,5 @@
-//! What the tools ask of one session: the reports, with the options that make one question the same for text, document and command line.
+//! What the tools ask of one session: the reports, with the options that make one question the same for text, document
+//! and command line.
 
 use std::path::PathBuf;
 

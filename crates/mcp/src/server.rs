@@ -8,8 +8,8 @@ use crate::rpc::{Code, Failure, Request};
 use crate::tools;
 use instrument_names::nearest::nearest;
 
-/// Versions of the protocol that are spoken, the newest first. They differ in nothing that is used here but `structuredContent`, which clients
-/// of older ones ignore.
+/// Versions of the protocol that are spoken, the newest first. They differ in nothing that is used here but
+/// `structuredContent`, which clients of older ones ignore.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// What a client tells its assistant of the server.
@@ -82,7 +82,8 @@ impl Server {
         };
         let room = Room::beside(request.envelope);
         let arguments = request.params.get("arguments").unwrap_or(&Value::Null);
-        // What is wrong with a question is for the assistant to read and to mend: an answer, not a failure of the protocol.
+        // What is wrong with a question is for the assistant to read and to mend: an answer, not a failure of the
+        // protocol.
         Ok(tool.call(arguments, &self.files, &room).unwrap_or_else(|error| Room::error(&error)))
     }
 }

@@ -1,13 +1,16 @@
 //! Globs over class names, method names and descriptors.
 //!
-//! `?` is one character, `*` any run of characters, neither crosses a `/`; `**` is any run of characters, `/` included, and `**/`
-//! also matches nothing, so that `**/Foo` finds `Foo` in every package. Everything else is literal: `$`, and `[` in a descriptor.
-//! Names are compared as the Modified UTF-8 of the class file (JVMS 4.4.7), `?` taking a whole character of it.
+//! `?` is one character, `*` any run of characters, neither crosses a `/`; `**` is any run of characters, `/` included,
+//! and `**/` also matches nothing, so that `**/Foo` finds `Foo` in every package. Everything else is literal: `$`, and
+//! `[` in a descriptor. Names are compared as the Modified UTF-8 of the class file (JVMS 4.4.7), `?` taking a whole
+//! character of it.
 //!
-//! In the name of a class a `.` stands for `/`; behind a part that begins with a capital letter, as classes do, for `$` as well, so that
-//! `Map.Entry` finds `Map$Entry`. `…`, which reports print where a name is too long, is any run of characters.
+//! In the name of a class a `.` stands for `/`; behind a part that begins with a capital letter, as classes do, for `$`
+//! as well, so that `Map.Entry` finds `Map$Entry`. `…`, which reports print where a name is too long, is any run of
+//! characters.
 //!
-//! (globset reads `[`, `{` and `\` as syntax, which descriptors are full of, and takes `?` for a byte in names that are not UTF-8.)
+//! (globset reads `[`, `{` and `\` as syntax, which descriptors are full of, and takes `?` for a byte in names that are
+//! not UTF-8.)
 
 use crate::mutf8::push_unit;
 
@@ -109,7 +112,8 @@ impl Glob {
     ///
     /// 1. Follow the tokens. A star matches nothing at first; what it could match instead is noted.
     /// 2. On a mismatch, go on where the latest star has a choice left.
-    /// 3. A star that comes to the same place again is done with: what follows has failed there. So the work is at most tokens * text.
+    /// 3. A star that comes to the same place again is done with: what follows has failed there. So the work is at most
+    ///    tokens * text.
     pub fn matches(&self, text: &[u8]) -> bool {
         let mut tried = Tried::default();
         let mut choices = Vec::new();

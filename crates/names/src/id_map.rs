@@ -6,18 +6,20 @@
 //! <id> <method name> <descriptor> <first line or 0> <access flags, hex> <fingerprint, 16 hex digits>
 //! ```
 //!
-//! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss (`id_map/text.rs`).
-//! A method belongs to the last `class` line before it. One whose flags have bit 16 ([`LIBRARY_CALL`]) is not a method that was rewritten
-//! but one that is called: its id stands for calls of it, as far as they are recorded where they are made; with bit 17 ([`BLOCKING_CALL`])
-//! such a call may block its thread. The same method may be there as both. In a class
-//! without a name is what has figures and is no method: its name and its descriptor, which may be empty, are what it is called.
+//! Fields are separated by one space, lines end in `\n`. Names are escaped to printable ASCII, without loss
+//! (`id_map/text.rs`). A method belongs to the last `class` line before it. One whose flags have bit 16
+//! ([`LIBRARY_CALL`]) is not a method that was rewritten but one that is called: its id stands for calls of it, as far
+//! as they are recorded where they are made; with bit 17 ([`BLOCKING_CALL`]) such a call may block its thread. The same
+//! method may be there as both. In a class without a name is what has figures and is no method: its name and its
+//! descriptor, which may be empty, are what it is called.
 //!
-//! The file is append-only: a class may come again with further methods, and
-//! a line whose class, name and descriptor are known already replaces what was said of them (line, flags, fingerprint; the source file
-//! likewise), never their id. New ids only ever grow, so the file is sorted by id but for such updates.
+//! The file is append-only: a class may come again with further methods, and a line whose class, name and descriptor
+//! are known already replaces what was said of them (line, flags, fingerprint; the source file likewise), never their
+//! id. New ids only ever grow, so the file is sorted by id but for such updates.
 //!
-//! Ids start at 1, so that 0 in zero-filled memory (a profile's unused records) is no method, and an id is never given to another
-//! method, even when its own has gone. They are dense within one map; a map of one jar holds that jar's part of a shared one.
+//! Ids start at 1, so that 0 in zero-filled memory (a profile's unused records) is no method, and an id is never given
+//! to another method, even when its own has gone. They are dense within one map; a map of one jar holds that jar's part
+//! of a shared one.
 
 pub mod file;
 pub mod gz;
@@ -39,7 +41,8 @@ pub const ENTRY_NAME: &str = "META-INF/instrument/ids.gz";
 pub const MAX_ID: u32 = i32::MAX as u32;
 /// In the flags of an entry, above those of the class file: it is for calls of a method, recorded where they are made.
 pub const LIBRARY_CALL: u32 = 1 << 16;
-/// Beside [`LIBRARY_CALL`]: the method blocks its caller; what the call takes itself is waiting (`rewriter::library::blocking`).
+/// Beside [`LIBRARY_CALL`]: the method blocks its caller; what the call takes itself is waiting
+/// (`rewriter::library::blocking`).
 pub const BLOCKING_CALL: u32 = 1 << 17;
 /// The longest chain of methods that is searched one by one.
 const CHAINED: u32 = 32;
@@ -53,8 +56,8 @@ pub struct IdMap {
     /// Sorted by id.
     methods: Vec<Method>,
     class_table: Table,
-    /// The methods of classes with more than [`CHAINED`] methods; those of the others are found along their chain, which lies in cache
-    /// when the methods of a class come one after another.
+    /// The methods of classes with more than [`CHAINED`] methods; those of the others are found along their chain,
+    /// which lies in cache when the methods of a class come one after another.
     method_table: Table,
     /// The first id that may be given away, if it is more than 1.
     first: u32,
@@ -206,8 +209,8 @@ impl IdMap {
         Ok(ClassIds(index))
     }
 
-    /// The id of a method of `class`: the one it has, or the next one that was never given away. Line, flags and fingerprint become those
-    /// given here.
+    /// The id of a method of `class`: the one it has, or the next one that was never given away. Line, flags and
+    /// fingerprint become those given here.
     ///
     /// # Errors
     /// [`IdMapFull`].
@@ -236,8 +239,8 @@ impl IdMap {
         Ok(id)
     }
 
-    /// The id for calls of a method that are recorded where they are made: the one it has, or the next one. `blocks`: see
-    /// [`BLOCKING_CALL`].
+    /// The id for calls of a method that are recorded where they are made: the one it has, or the next one. `blocks`:
+    /// see [`BLOCKING_CALL`].
     ///
     /// # Errors
     /// [`IdMapFull`].

@@ -1,7 +1,7 @@
 //! Which classes are the JDK's, by name: for the time when nobody knows yet who will load them.
 //!
-//! The packages of the modules of JDK 11 to 25. Others share some of their first names (`javax.servlet`, `com.sun.mail`), so the
-//! lists name what is below those. And which classes it makes itself.
+//! The packages of the modules of JDK 11 to 25. Others share some of their first names (`javax.servlet`,
+//! `com.sun.mail`), so the lists name what is below those. And which classes it makes itself.
 
 /// Below each of these everything is the JDK's.
 const WHOLE: [&str; 8] = [
@@ -83,9 +83,10 @@ pub fn has(class: &[u8]) -> bool {
         || below("com/sun/", &COM_SUN)
 }
 
-/// Classes that are made while the program runs: by the JDK proxies (`$Proxy7`), accessors and lambdas, by CGLIB, which Spring has,
-/// proxies of classes (`Shop$$SpringCGLIB$$0`). They are named after nothing that anybody wrote, and there may be any number of them.
-/// (Hidden classes do not come to the hook; the same rule says which of them are worth a word.)
+/// Classes that are made while the program runs: by the JDK proxies (`$Proxy7`), accessors and lambdas, by CGLIB, which
+/// Spring has, proxies of classes (`Shop$$SpringCGLIB$$0`). They are named after nothing that anybody wrote, and there
+/// may be any number of them. (Hidden classes do not come to the hook; the same rule says which of them are worth a
+/// word.)
 pub fn is_generated(class: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 5] =
         [b"jdk/internal/reflect/", b"sun/reflect/", b"java/lang/invoke/", b"com/sun/proxy/", b"jdk/proxy"];

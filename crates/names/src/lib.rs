@@ -1,4 +1,5 @@
-//! Names of classes and methods: how they are spelled, shown, matched and suggested. One home for all commands, the agent and the reports.
+//! Names of classes and methods: how they are spelled, shown, matched and suggested. One home for all commands, the
+//! agent and the reports.
 //!
 //! | module | what it is responsible for |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Text of programs and files in Markdown, as GitHub reads it: the one home of that rule.
 //!
-//! A name may hold backticks, tags, links and mentions: in a code span, a fence or an element that it cannot end, they are text. What
-//! harms a terminal is escaped as everywhere else, see [`printable`](crate::printable).
+//! A name may hold backticks, tags, links and mentions: in a code span, a fence or an element that it cannot end, they
+//! are text. What harms a terminal is escaped as everywhere else, see [`printable`](crate::printable).
 
 use crate::printable::{printable, printable_lines};
 
@@ -56,7 +56,8 @@ mod tests {
     }
 
     proptest! {
-        /// No run of backticks inside is as long as the one that ends the span or the block; nothing breaks the line of a span.
+        /// No run of backticks inside is as long as the one that ends the span or the block; nothing breaks the line of
+        /// a span.
         #[test]
         fn fences_are_longer_than_what_is_inside(text in "[`a<\\n ]{0,20}") {
             let span = code(&text);

@@ -1,4 +1,5 @@
-//! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module prints them, and writes single characters.
+//! Modified UTF-8 (JVMS 4.4.7). Names are compared and copied as bytes; this module prints them, and writes single
+//! characters.
 
 use crate::printable::is_unsafe;
 use std::fmt::Write;

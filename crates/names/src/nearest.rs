@@ -11,7 +11,8 @@ const MIN_SIMILARITY: f64 = 0.65;
 /// Nor are those that are less alike than the best by more than this.
 const MAX_DISTANCE_FROM_BEST: f64 = 0.1;
 
-/// `; did you mean p.Shop.price(int)?`: the names that are most like `pattern`, as people read them; nothing, if none is.
+/// `; did you mean p.Shop.price(int)?`: the names that are most like `pattern`, as people read them; nothing, if none
+/// is.
 ///
 /// `names`: classes (`p.Shop`) and methods (`p.Shop.price(I)V`), of a report or of a program.
 pub fn did_you_mean<S: AsRef<str>>(pattern: &str, names: impl IntoIterator<Item = S>) -> String {

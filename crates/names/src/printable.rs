@@ -1,7 +1,8 @@
 //! Text of programs and files, made safe for a terminal: the one home of that rule.
 //!
-//! A name may hold anything: ESC and C1 characters control a terminal, and bidirectional marks reorder a line (CVE-2021-42574). Each such
-//! character is written as `\u001b`, as in Java, so two names that differ stay different. A name that was made safe stays as it is.
+//! A name may hold anything: ESC and C1 characters control a terminal, and bidirectional marks reorder a line
+//! (CVE-2021-42574). Each such character is written as `\u001b`, as in Java, so two names that differ stay different. A
+//! name that was made safe stays as it is.
 
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -4,7 +4,8 @@ use crate::signature::parts;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// Whether a main class is that of `java Shop.java`, which compiles a source file in memory and runs it (JEP 330, JEP 458).
+/// Whether a main class is that of `java Shop.java`, which compiles a source file in memory and runs it (JEP 330, JEP
+/// 458).
 fn is_source_launcher(class: &str) -> bool {
     class.rsplit('/').next().is_some_and(|class| class.starts_with("com.sun.tools.javac.launcher."))
 }
@@ -17,12 +18,14 @@ pub fn command(command: &str) -> &str {
     }
 }
 
-/// The module whose tests a JVM runs that a build has started. Nothing else of its command is the same in the next build.
+/// The module whose tests a JVM runs that a build has started. Nothing else of its command is the same in the next
+/// build.
 fn tested_module<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
     module_of_maven(command).or_else(|| module_of_gradle(command, directory))
 }
 
-/// Of Maven's surefire or failsafe plugin: `shop` of `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`.
+/// Of Maven's surefire or failsafe plugin: `shop` of
+/// `/src/shop/target/surefire/surefirebooter-2026-11-28T05-41-20_123.jar ..`.
 fn module_of_maven(command: &str) -> Option<&str> {
     // Folders may have blanks in their names.
     let (folder, rest) = command.split_once("surefirebooter")?;
@@ -35,8 +38,8 @@ fn module_of_maven(command: &str) -> Option<&str> {
     })
 }
 
-/// Of Gradle's tests: `worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test Executor 3'`, which works in the folder of
-/// its module.
+/// Of Gradle's tests: `worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test Executor 3'`, which
+/// works in the folder of its module.
 fn module_of_gradle<'a>(command: &str, directory: &'a str) -> Option<&'a str> {
     let (class, words) = command.trim_start().split_once(char::is_whitespace)?;
     let runs_tests = class.ends_with("GradleWorkerMain")
@@ -56,8 +59,9 @@ fn test_class(method: &str) -> Option<&str> {
     is_test.then_some(class)
 }
 
-/// The program and its process in one line, for people: of a long command only the first [`MOST`] characters. `directory`: where it works; empty:
-/// that is not known. `methods`: those that were recorded, of which those of tests say which tests a build has run.
+/// The program and its process in one line, for people: of a long command only the first [`MOST`] characters.
+/// `directory`: where it works; empty: that is not known. `methods`: those that were recorded, of which those of tests
+/// say which tests a build has run.
 pub fn line<'a>(
     command: &str,
     directory: &str,
@@ -88,8 +92,8 @@ const MOST_TESTS: usize = 3;
 /// Characters of a command that are printed.
 pub const MOST: usize = 200;
 
-/// The word that names the program: its jar, its main class, the source file that the JDK's source launcher runs, or the module whose
-/// tests it runs. `directory`: where it works; empty: that is not known.
+/// The word that names the program: its jar, its main class, the source file that the JDK's source launcher runs, or
+/// the module whose tests it runs. `directory`: where it works; empty: that is not known.
 pub fn word<'a>(command: &'a str, directory: &'a str) -> Option<&'a str> {
     tested_module(command, directory).or_else(|| self::command(command).split_whitespace().next())
 }

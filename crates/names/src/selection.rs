@@ -1,7 +1,9 @@
-//! What of a program is recorded, as one line that profiles carry: figures of two runs compare where these lines are the same.
+//! What of a program is recorded, as one line that profiles carry: figures of two runs compare where these lines are
+//! the same.
 //!
-//! `transform=method-events include=com.acme.** exclude=**.generated.** root=com.acme.Main#main`: keys and values, sorted; a key with several
-//! values comes several times. Blanks, `%` and control characters in values are percent-encoded.
+//! `transform=method-events include=com.acme.** exclude=**.generated.** root=com.acme.Main#main`: keys and values,
+//! sorted; a key with several values comes several times. Blanks, `%` and control characters in values are
+//! percent-encoded.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -54,7 +56,8 @@ impl fmt::Display for Selection {
 fn encoded(value: &str) -> String {
     let encode = |c: char| match c {
         '%' => "%25".to_owned(),
-        // All of them are one byte in UTF-8, but for U+0080 to U+009F and blanks of other scripts, which no reader splits at.
+        // All of them are one byte in UTF-8, but for U+0080 to U+009F and blanks of other scripts, which no reader
+        // splits at.
         c if c.is_ascii_control() || c == ' ' => format!("%{:02X}", u32::from(c)),
         c => c.to_string(),
     };

@@ -9,8 +9,8 @@ pub(crate) struct Type<'a> {
     pub(crate) dimensions: usize,
 }
 
-/// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor. Also of a method in the
-/// name of a link: `(task of Shop.run()V)` as `(task of Shop.run())`.
+/// `Shop.price(Ljava/lang/String;[I)V` as `Shop.price(java.lang.String,int[])`; none for names without a descriptor.
+/// Also of a method in the name of a link: `(task of Shop.run()V)` as `(task of Shop.run())`.
 pub fn readable(name: &str) -> Option<String> {
     with_types(name, ",", |class| class.replace('/', "."))
 }
@@ -30,8 +30,8 @@ pub fn returned(name: &str) -> Option<String> {
     first_type(class, simple).filter(|(_, rest)| rest.is_empty()).map(|(class, _)| class)
 }
 
-/// Class, name and descriptor of `pkg.Class.method(desc)`. What is no method of a class, such as the text of a statement, is a name alone: it has a blank
-/// where a package or class would be.
+/// Class, name and descriptor of `pkg.Class.method(desc)`. What is no method of a class, such as the text of a
+/// statement, is a name alone: it has a blank where a package or class would be.
 pub fn parts(name: &str) -> (&str, &str, &str) {
     let (head, descriptor) = name.split_at(name.find('(').unwrap_or(name.len()));
     let first = head.strip_prefix("call ").unwrap_or(head).split('.').next().unwrap_or_default();
@@ -42,7 +42,8 @@ pub fn parts(name: &str) -> (&str, &str, &str) {
     (class, method, descriptor)
 }
 
-/// What a value is of that calls are split by: the text of a statement, an address, a file; none: it is the name of something else.
+/// What a value is of that calls are split by: the text of a statement, an address, a file; none: it is the name of
+/// something else.
 pub fn value_kind(name: &str) -> Option<&'static str> {
     ["SQL ", "HTTP ", "FILE "].into_iter().find(|kind| name.starts_with(kind))
 }

@@ -129,7 +129,8 @@ impl Returned {
 }
 
 impl Parameters {
-    /// Reads what stands in the parentheses of a pattern, as class files spell it or as Java does, and what is behind them. `None`: any.
+    /// Reads what stands in the parentheses of a pattern, as class files spell it or as Java does, and what is behind
+    /// them. `None`: any.
     ///
     /// # Errors
     /// Why it is neither.
@@ -169,7 +170,8 @@ impl Parameters {
         }
     }
 
-    /// Whether the descriptor of a method fits, `(I)V`; or the parameters that another tool has printed, `(int, String)`.
+    /// Whether the descriptor of a method fits, `(I)V`; or the parameters that another tool has printed, `(int,
+    /// String)`.
     pub(crate) fn matches(&self, descriptor: &[u8]) -> bool {
         let close = descriptor.iter().rposition(|&b| b == b')').unwrap_or(descriptor.len());
         let inside = descriptor.get(1..close).unwrap_or_default();

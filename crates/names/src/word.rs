@@ -1,4 +1,5 @@
-//! Options whose value is one of a few words. The command line, `instrument.toml` and the agent's option string take the same words.
+//! Options whose value is one of a few words. The command line, `instrument.toml` and the agent's option string take
+//! the same words.
 
 /// A value that is written as one word.
 pub trait Word: Copy + PartialEq + Send + Sync + 'static {

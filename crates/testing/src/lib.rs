@@ -1,5 +1,6 @@
-//! What tests of several crates need, and no product has: [`Writer`] writes profiles from simple descriptions, [`samples`] are classes and
-//! archives, [`odd_classes`] and [`changed_classes`] are right and wrong ones. What a recorder would write for a [`Script`] is found out here by a second, plain implementation of the reading rules.
+//! What tests of several crates need, and no product has: [`Writer`] writes profiles from simple descriptions,
+//! [`samples`] are classes and archives, [`odd_classes`] and [`changed_classes`] are right and wrong ones. What a
+//! recorder would write for a [`Script`] is found out here by a second, plain implementation of the reading rules.
 
 pub mod changed_classes;
 pub mod odd_classes;

@@ -95,7 +95,8 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// Appends the parameters of a method descriptor, in slots, and returns the result; `TOP` for `void`. Of a field descriptor: its type.
+/// Appends the parameters of a method descriptor, in slots, and returns the result; `TOP` for `void`. Of a field
+/// descriptor: its type.
 pub fn parameters(descriptor: &[u8], names: &mut Names, into: &mut Vec<Type>) -> Type {
     let Some(mut rest) = descriptor.strip_prefix(b"(") else { return names.field_type(descriptor) };
     while let Some(&first) = rest.first() {

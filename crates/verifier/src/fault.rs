@@ -115,8 +115,8 @@ impl Serialize for Rule {
 }
 
 impl Rule {
-    /// Whether HotSpot asks inference what it thinks of a class of version 50 that breaks the rule. A StackMapTable that cannot even be
-    /// read is final.
+    /// Whether HotSpot asks inference what it thinks of a class of version 50 that breaks the rule. A StackMapTable
+    /// that cannot even be read is final.
     pub fn fails_over(self) -> bool {
         !matches!(self, Self::StackMapFormat | Self::TooComplex | Self::Structure)
     }

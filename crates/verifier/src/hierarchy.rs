@@ -239,7 +239,8 @@ impl<'p> Universe<'p> {
         }
     }
 
-    /// Whether `above` is `class` or one of its superclasses. `None`: a class on the way, which is returned, is not known.
+    /// Whether `above` is `class` or one of its superclasses. `None`: a class on the way, which is returned, is not
+    /// known.
     pub fn is_subclass(&mut self, class: NameId, above: NameId) -> Result<bool, NameId> {
         let mut at = class;
         for _ in 0..LONGEST_CHAIN {
@@ -255,8 +256,8 @@ impl<'p> Universe<'p> {
         Ok(false)
     }
 
-    /// The nearest type that both are (JVMS 4.10.2.2), with interfaces treated like `Object`; `TOP`: there is none. Of classes that are
-    /// not known the best is assumed: that both are whatever is needed, which only `NULL` is.
+    /// The nearest type that both are (JVMS 4.10.2.2), with interfaces treated like `Object`; `TOP`: there is none. Of
+    /// classes that are not known the best is assumed: that both are whatever is needed, which only `NULL` is.
     pub fn merge(&mut self, a: Type, b: Type) -> Type {
         if a == b {
             return a;
@@ -343,8 +344,8 @@ impl<'p> Universe<'p> {
         supers
     }
 
-    /// JVMS 4.10.1.2, as HotSpot does it: interfaces are treated like `Object`. Of a class that is not known the best is assumed.
-    /// `is_protected`: asked for the access to a protected member, for which `Object` is no interface.
+    /// JVMS 4.10.1.2, as HotSpot does it: interfaces are treated like `Object`. Of a class that is not known the best
+    /// is assumed. `is_protected`: asked for the access to a protected member, for which `Object` is no interface.
     pub fn is_assignable(&mut self, to: Type, from: Type, is_protected: bool) -> bool {
         if to == from || to == Type::TOP {
             return true;

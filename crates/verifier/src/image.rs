@@ -1,7 +1,9 @@
-//! The module image of a JDK (`lib/modules`, "jimage"), without a virtual machine: one resource of it, or a [new image](writer) with others.
+//! The module image of a JDK (`lib/modules`, "jimage"), without a virtual machine: one resource of it, or a [new
+//! image](writer) with others.
 //!
-//! The format is that of the JDK's `src/java.base/share/native/libjimage`: `imageFile.hpp` for the file, `imageDecompressor.hpp` for
-//! compressed resources. All numbers of the header and of the tables are in the byte order of the machine that the image is for.
+//! The format is that of the JDK's `src/java.base/share/native/libjimage`: `imageFile.hpp` for the file,
+//! `imageDecompressor.hpp` for compressed resources. All numbers of the header and of the tables are in the byte order
+//! of the machine that the image is for.
 //!
 //! | part | content |
 //! |---|---|
@@ -208,7 +210,8 @@ impl<F: Read + Seek> Image<F> {
         read(&mut self.file, self.length, start, size)
     }
 
-    /// Takes one layer of compression off: u4 magic, u8 size, u8 uncompressed size, u4 name of the plug-in, u4 its options, u1.
+    /// Takes one layer of compression off: u4 magic, u8 size, u8 uncompressed size, u4 name of the plug-in, u4 its
+    /// options, u1.
     fn unpack(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
         if u32_at(bytes, 0, self.is_little) != Some(COMPRESSED_MAGIC) || bytes.len() < COMPRESSED_HEADER {
             return Ok(None);

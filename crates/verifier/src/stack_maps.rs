@@ -84,8 +84,8 @@ impl StackMaps {
         }
     }
 
-    /// Reads the table. `first`: the type state at the beginning of the method, with so many locals used; `marks`: of each byte of the
-    /// code, which gets the number of the frame that stands there.
+    /// Reads the table. `first`: the type state at the beginning of the method, with so many locals used; `marks`: of
+    /// each byte of the code, which gets the number of the frame that stands there.
     pub fn read(
         &mut self,
         info: &[u8],
@@ -158,7 +158,8 @@ pub struct Names<'r, 'a, 'u> {
 }
 
 impl Names<'_, '_, '_> {
-    /// Reads the types of a span of the frame at `pc` behind others; `has_this`: gets true where `this` is one that is not initialised.
+    /// Reads the types of a span of the frame at `pc` behind others; `has_this`: gets true where `this` is one that is
+    /// not initialised.
     fn read(
         &mut self,
         pc: usize,

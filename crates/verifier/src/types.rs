@@ -207,8 +207,8 @@ impl Names {
         if text.first() == Some(&b'[') { Type(ARRAY | id.0) } else { id.object() }
     }
 
-    /// The type of a field descriptor, as it lies in a local variable or on the stack: the lower half of `long` and `double`.
-    /// What is no descriptor is `TOP`.
+    /// The type of a field descriptor, as it lies in a local variable or on the stack: the lower half of `long` and
+    /// `double`. What is no descriptor is `TOP`.
     pub fn field_type(&mut self, descriptor: &[u8]) -> Type {
         match descriptor {
             [b'B' | b'C' | b'I' | b'S' | b'Z', ..] => Type::INT,

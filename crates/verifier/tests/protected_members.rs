@@ -14,7 +14,8 @@ const PUBLIC: u16 = 1;
 const PROTECTED: u16 = 4;
 const RETURNS: &str = "()Ljava/lang/Object;";
 
-/// `java.lang.Object` with its protected `clone`; `other.Above`, a subclass of `other.Top`, with protected members; `Caller` is below it.
+/// `java.lang.Object` with its protected `clone`; `other.Above`, a subclass of `other.Top`, with protected members;
+/// `Caller` is below it.
 struct Jdk;
 
 impl ClassPath for Jdk {

@@ -188,7 +188,8 @@ fn both_halves_that_a_subroutine_sets_are_known_behind_it() {
     assert_eq!(method(49, (STATIC, "m", "()V"), code(4, 6, &bytes)), None);
 }
 
-/// In old classes a handler sees the local variables in front of each instruction that it covers, of the first one, too.
+/// In old classes a handler sees the local variables in front of each instruction that it covers, of the first one,
+/// too.
 #[test]
 fn handlers_see_what_was_in_front_of_each_instruction() {
     let run = |start: u16, end: u16| {

@@ -1,5 +1,6 @@
-//! The verdicts on odd and on changed classes, all of them: how many of each kind break which rule, and a digest of what is said of them.
-//! That HotSpot says the same is what `odd_classes.rs` and `verify.rs` of the end-to-end tests look at; here a verdict that changes is seen.
+//! The verdicts on odd and on changed classes, all of them: how many of each kind break which rule, and a digest of
+//! what is said of them. That HotSpot says the same is what `odd_classes.rs` and `verify.rs` of the end-to-end tests
+//! look at; here a verdict that changes is seen.
 
 mod class_file;
 

@@ -38,8 +38,8 @@ fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     result
 }
 
-/// The entry's content: a slice of the archive if STORED, inflated otherwise: as many bytes as its header claims, which the caller has to
-/// find acceptable.
+/// The entry's content: a slice of the archive if STORED, inflated otherwise: as many bytes as its header claims, which
+/// the caller has to find acceptable.
 pub(super) fn content<'a>(directory: &Directory<'a>, entry: &Entry<'a>) -> Result<Cow<'a, [u8]>, ErrorKind> {
     unpacked(directory.packed(entry), entry.method, entry.sizes)
 }

@@ -8,8 +8,8 @@ use super::header::Sizes;
 use super::options::Limits;
 use std::ops::Range;
 
-/// An archive whose entries are read when they are requested. It is refused where [`rewrite`](super::rewrite) would refuse it: who reads it
-/// and who runs it must not see two archives.
+/// An archive whose entries are read when they are requested. It is refused where [`rewrite`](super::rewrite) would
+/// refuse it: who reads it and who runs it must not see two archives.
 #[derive(Debug)]
 pub struct Contents {
     bytes: Vec<u8>,

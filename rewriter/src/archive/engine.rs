@@ -95,7 +95,8 @@ struct Engine<'r, R> {
     outcome: Outcome,
 }
 
-/// Uncompressed bytes of classes in a batch for each thread: what was just read, and what was just freed, is still in the processor's cache.
+/// Uncompressed bytes of classes in a batch for each thread: what was just read, and what was just freed, is still in
+/// the processor's cache.
 const BATCH_OF_A_THREAD: usize = 1 << 20;
 
 /// One class of a batch.

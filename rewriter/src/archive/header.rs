@@ -227,7 +227,8 @@ pub(super) fn central_header(old: &[u8], new: Option<&Sizes>, offset: u64, out: 
     }
 }
 
-/// Writes extra fields again with `wide` as the zip64 field, where that was, or at the end; without one if `wide` is empty.
+/// Writes extra fields again with `wide` as the zip64 field, where that was, or at the end; without one if `wide` is
+/// empty.
 fn extra_with_zip64(extra: &[u8], wide: &[u8], out: &mut Vec<u8>) {
     let mut written = wide.is_empty();
     let mut write = |out: &mut Vec<u8>| {

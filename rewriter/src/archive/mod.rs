@@ -74,9 +74,9 @@ pub use read::{Class, is_instrumented, read_entry, read_manifest, visit_classes,
 /// classes fall into batches depends on [`Options::batch`]; so the output depends on archive order alone as
 /// long as `plan` uses nothing that `admit` or `done` change.
 ///
-/// "Class" means an entry that is named like one (`X.class`, or `X.class/` with data); its bytes may be
-/// anything. They are the same slice in the first three calls. No method may fail: what goes wrong with a class is recorded
-/// in its plan, and `rewrite` returns false.
+/// "Class" means an entry that is named like one (`X.class`, or `X.class/` with data); its bytes may be anything. They
+/// are the same slice in the first three calls. No method may fail: what goes wrong with a class is recorded in its
+/// plan, and `rewrite` returns false.
 pub trait ClassRewriter: Sync {
     /// What is known about one class between the calls.
     type Plan: Send + Sync;

@@ -12,13 +12,13 @@ pub struct Options {
     /// Copy ambiguous entries, and archives with an ambiguous structure, as they are and report them,
     /// instead of refusing the whole input.
     pub copy_ambiguous: bool,
-    /// Name and value of what the main section of the outermost archive's manifest gets: at most 70 bytes together. Another value there, or
-    /// no manifest, is an error.
+    /// Name and value of what the main section of the outermost archive's manifest gets: at most 70 bytes together.
+    /// Another value there, or no manifest, is an error.
     pub manifest_attributes: Vec<(&'static str, &'static str)>,
     /// Entries for the root of the outermost archive, whatever its [`Layout`](super::Layout).
     pub root_entries: Vec<NewEntry>,
-    /// Uncompressed bytes of classes that are worked on at a time, at most; with few threads there are less, 1 MiB for each. It
-    /// decides about memory and balance between threads, never about the output.
+    /// Uncompressed bytes of classes that are worked on at a time, at most; with few threads there are less, 1 MiB for
+    /// each. It decides about memory and balance between threads, never about the output.
     pub batch: usize,
     /// Limits against hostile input.
     pub limits: Limits,

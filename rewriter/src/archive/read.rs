@@ -34,7 +34,8 @@ pub fn visit_classes(
     read(name, archive, limits, false, visit)
 }
 
-/// As [`visit_classes`], without what the class loaders that the archive is for do not reach: what a rewriter leaves as it is.
+/// As [`visit_classes`], without what the class loaders that the archive is for do not reach: what a rewriter leaves as
+/// it is.
 pub fn visit_reached_classes(
     name: &str,
     archive: &[u8],

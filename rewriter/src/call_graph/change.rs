@@ -1,15 +1,16 @@
 //! Roots that are added and removed while the program runs.
 //!
-//! Whoever tells that a method [was entered](CallGraph::entered) tells it once. So what was entered beneath a root that is removed is
-//! kept: it counts as entered again as soon as a call is known that leads to it from what is left.
+//! Whoever tells that a method [was entered](CallGraph::entered) tells it once. So what was entered beneath a root that
+//! is removed is kept: it counts as entered again as soon as a call is known that leads to it from what is left.
 
 use super::{CallGraph, Id, targets};
 use instrument_names::pattern::MethodQuery;
 use std::collections::HashSet;
 
 impl CallGraph {
-    /// More roots: they are followed when the graph grows. The names of the classes that have methods which are roots by these patterns,
-    /// whether these were selected before or not, and of the classes that have callbacks, if there was no root before.
+    /// More roots: they are followed when the graph grows. The names of the classes that have methods which are roots
+    /// by these patterns, whether these were selected before or not, and of the classes that have callbacks, if there
+    /// was no root before.
     pub fn add_roots(&mut self, patterns: Vec<MethodQuery>) -> Vec<Vec<u8>> {
         let mut touched = Vec::new();
         if self.patterns.is_empty() {
@@ -26,8 +27,8 @@ impl CallGraph {
         self.names(touched)
     }
 
-    /// Takes out the roots whose place in the list of patterns is one of these. What no other root can call is selected no more. The names
-    /// of the classes with methods that were selected before.
+    /// Takes out the roots whose place in the list of patterns is one of these. What no other root can call is selected
+    /// no more. The names of the classes with methods that were selected before.
     pub fn remove_roots(&mut self, places: &HashSet<usize>) -> Vec<Vec<u8>> {
         self.is_changed = true;
         let patterns = std::mem::take(&mut self.patterns).into_iter().enumerate();

@@ -118,7 +118,8 @@ impl Classes {
         self.method(id).map(|_| id)
     }
 
-    /// What a call of a method by its name and descriptor may run, whatever kind of method it is; none: no class has brought these names.
+    /// What a call of a method by its name and descriptor may run, whatever kind of method it is; none: no class has
+    /// brought these names.
     pub(super) fn call_by_name(&self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Vec<Id> {
         let Some(class) = self.known(class) else { return Vec::new() };
         let mut called = self.targets(Use::Class(class));
@@ -133,8 +134,9 @@ impl Classes {
         self.inside.get(&class)?.methods.iter().find(|method| method.selector == selector)
     }
 
-    /// Adds a class inside, by its bytes; none: nothing of it is new. Classes of one name, which loaders may have, count as one that does
-    /// what each of them does. The virtual machine gives the same class in other bytes the next time.
+    /// Adds a class inside, by its bytes; none: nothing of it is new. Classes of one name, which loaders may have,
+    /// count as one that does what each of them does. The virtual machine gives the same class in other bytes the next
+    /// time.
     ///
     /// # Errors
     /// The bytes are no class file that can be followed; the class is not added.
@@ -255,8 +257,8 @@ impl Classes {
         unknown.into_iter().map(|class| self.text(class).to_vec()).collect()
     }
 
-    /// Adds a class outside: those directly above it, and the names and descriptors of its methods that can be overridden. The classes
-    /// inside that are below it.
+    /// Adds a class outside: those directly above it, and the names and descriptors of its methods that can be
+    /// overridden. The classes inside that are below it.
     pub(super) fn add_outside<'m>(
         &mut self,
         name: &[u8],
@@ -350,7 +352,8 @@ fn closure<'a>(first: Symbol, next: impl Fn(Symbol) -> &'a [Symbol]) -> HashSet<
     found
 }
 
-/// The arguments of each bootstrap method (JVMS 4.7.23), as indices of the constant pool; the method itself comes first.
+/// The arguments of each bootstrap method (JVMS 4.7.23), as indices of the constant pool; the method itself comes
+/// first.
 fn bootstrap_arguments(file: &ClassFile<'_>) -> Result<Vec<Vec<u16>>, ClassError> {
     let Some(attribute) = find_attribute(file.attributes(), &file.pool, b"BootstrapMethods")? else {
         return Ok(Vec::new());

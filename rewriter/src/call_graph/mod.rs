@@ -1,25 +1,26 @@
 //! What root methods can call: a call subgraph, as JFluid (seed 002, section 6) takes it from classes that are loaded.
 //!
-//! A class of the program is *inside*: its methods and what they call are known from its bytes. Every other class (the JDK's, mostly) is
-//! *outside*: of those above a class inside, the names of their methods are known.
+//! A class of the program is *inside*: its methods and what they call are known from its bytes. Every other class (the
+//! JDK's, mostly) is *outside*: of those above a class inside, the names of their methods are known.
 //!
 //! A method that is *selected* gets probes. If it is *followed* as well, what it may call is selected:
 //!
-//! 1. by class hierarchy analysis, the method that a name resolves to (JVMS 5.4.3.3) and every method of a class below that could be
-//!    selected in its place (JVMS 5.4.6);
+//! 1. by class hierarchy analysis, the method that a name resolves to (JVMS 5.4.3.3) and every method of a class below
+//!    that could be selected in its place (JVMS 5.4.6);
 //! 2. a method handle that an `invokedynamic` or a constant names: so lambdas are followed;
 //! 3. the initialiser of a class that it makes objects of or uses statically.
 //!
-//! By class hierarchy analysis alone a method of a large program can call nearly all of it (JFluid's scheme A), so that it only bounds what
-//! is selected. Followed are the roots, what [was entered](CallGraph::entered) beneath a root (scheme B), and as many methods ahead of
-//! these as [`CallGraph::grow`] is allowed to add, the nearest first, so that few steps reach the end. [`CallGraph::shrink`] gives back
-//! what was added ahead: then what was entered is followed, and nothing else.
+//! By class hierarchy analysis alone a method of a large program can call nearly all of it (JFluid's scheme A), so that
+//! it only bounds what is selected. Followed are the roots, what [was entered](CallGraph::entered) beneath a root
+//! (scheme B), and as many methods ahead of these as [`CallGraph::grow`] is allowed to add, the nearest first, so that
+//! few steps reach the end. [`CallGraph::shrink`] gives back what was added ahead: then what was entered is followed,
+//! and nothing else.
 //!
-//! What a class inside overrides of a class outside can be called from there, and nobody knows by whom (`compareTo`, `run`,
-//! `hashCode`). Such a *callback* is selected always.
+//! What a class inside overrides of a class outside can be called from there, and nobody knows by whom (`compareTo`,
+//! `run`, `hashCode`). Such a *callback* is selected always.
 //!
-//! What calls by reflection and by method handles that are not constants lead to is not in the bytes: whoever sees such a call
-//! [says what it is about to call](CallGraph::reflected).
+//! What calls by reflection and by method handles that are not constants lead to is not in the bytes: whoever sees such
+//! a call [says what it is about to call](CallGraph::reflected).
 //!
 //! Roots [can be added and removed](CallGraph::add_roots). Without any root nothing is selected.
 
@@ -42,7 +43,8 @@ pub struct CallGraph {
     entered: HashSet<Id>,
     /// Methods that were about to be called by reflection beneath a root.
     reflected: HashSet<Id>,
-    /// Methods that were entered beneath roots which were removed, as far as no call is known that leads to them beneath another.
+    /// Methods that were entered beneath roots which were removed, as far as no call is known that leads to them
+    /// beneath another.
     left: HashSet<Id>,
     /// Roots were removed.
     is_changed: bool,
@@ -72,7 +74,8 @@ impl CallGraph {
         CallGraph { patterns: roots, ..CallGraph::default() }
     }
 
-    /// Adds a class inside, by its bytes. Classes of one name, which loaders may have, count as one that does what each of them does.
+    /// Adds a class inside, by its bytes. Classes of one name, which loaders may have, count as one that does what each
+    /// of them does.
     ///
     /// # Errors
     /// The bytes are no class file that can be followed; the class is not added.
@@ -102,7 +105,8 @@ impl CallGraph {
         self.classes.unknown()
     }
 
-    /// Adds a class outside: those directly above it, and the names and descriptors of its methods that can be overridden.
+    /// Adds a class outside: those directly above it, and the names and descriptors of its methods that can be
+    /// overridden.
     pub fn add_outside<'m>(
         &mut self,
         name: &[u8],
@@ -133,8 +137,8 @@ impl CallGraph {
         }
     }
 
-    /// A method is about to be called by reflection beneath a root: what that may run is followed when the graph grows, as if it was entered.
-    /// The names of the classes that have it.
+    /// A method is about to be called by reflection beneath a root: what that may run is followed when the graph grows,
+    /// as if it was entered. The names of the classes that have it.
     pub fn reflected(&mut self, class: &[u8], name: &[u8], descriptor: &[u8]) -> Vec<Vec<u8>> {
         let called = self.classes.call_by_name(class, name, descriptor);
         for id in &called {
@@ -145,8 +149,8 @@ impl CallGraph {
         self.names(called)
     }
 
-    /// Follows the roots and what was entered, and then what these call while at most about `ahead` methods are added. The names of the classes
-    /// with methods that were not selected before.
+    /// Follows the roots and what was entered, and then what these call while at most about `ahead` methods are added.
+    /// The names of the classes with methods that were not selected before.
     pub fn grow(&mut self, ahead: usize) -> Vec<Vec<u8>> {
         if self.patterns.is_empty() {
             return Vec::new();
@@ -172,8 +176,8 @@ impl CallGraph {
         self.names(added)
     }
 
-    /// Follows only the roots and what was entered from now on, if less than `part` of the methods would stay selected. The names of the
-    /// classes with methods that were selected before.
+    /// Follows only the roots and what was entered from now on, if less than `part` of the methods would stay selected.
+    /// The names of the classes with methods that were selected before.
     pub fn shrink(&mut self, part: f64) -> Vec<Vec<u8>> {
         let marks = self.marked(self.known_to_run(), 0);
         if marks.selected.len() as f64 >= part * self.marks.selected.len() as f64 {
@@ -242,8 +246,8 @@ impl CallGraph {
 }
 
 impl Marks {
-    /// Follows methods, and then those that are near and what all of them call, the nearest first, until `ahead` methods are added. The
-    /// methods that were not selected before.
+    /// Follows methods, and then those that are near and what all of them call, the nearest first, until `ahead`
+    /// methods are added. The methods that were not selected before.
     fn follow(
         &mut self,
         classes: &Classes,

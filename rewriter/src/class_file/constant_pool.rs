@@ -97,8 +97,8 @@ const SIZES: [u8; 256] = {
 /// Marks Long and Double, which take two indices, and tags that do not exist, whose size is 0.
 const UNCOMMON: u8 = 1 << 7;
 
-/// Where the indices of other entries stand in the four bytes behind a tag: a shift and a mask that leave one of them in each half. The index
-/// of a Dynamic or InvokeDynamic into BootstrapMethods is none.
+/// Where the indices of other entries stand in the four bytes behind a tag: a shift and a mask that leave one of them
+/// in each half. The index of a Dynamic or InvokeDynamic into BootstrapMethods is none.
 const REFERENCES: [(u8, u32); 256] = {
     let mut references = [(0, 0); 256];
     let mut tag = 7;

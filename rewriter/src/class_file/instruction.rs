@@ -61,7 +61,8 @@ impl<'a> Iterator for Instructions<'a> {
 /// The length in bytes of the instruction at `pc`.
 ///
 /// # Errors
-/// A `pc` behind the code, no such opcode, an instruction that is cut off, or a switch whose counts contradict each other.
+/// A `pc` behind the code, no such opcode, an instruction that is cut off, or a switch whose counts contradict each
+/// other.
 pub fn length_at(code: &[u8], pc: usize) -> Result<usize, InstructionError> {
     let error = |reason| InstructionError { pc, reason };
     let &op = code.get(pc).ok_or_else(|| error("no instruction behind the code"))?;
@@ -146,8 +147,8 @@ pub fn u2(code: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([code[at], code[at + 1]])
 }
 
-/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative. None, where no instruction can be
-/// decoded.
+/// The targets of the branch or switch at `pc`, as pcs; a target in front of the code is negative. None, where no
+/// instruction can be decoded.
 pub fn targets(code: &[u8], pc: usize) -> impl Iterator<Item = i64> + '_ {
     let at = pc as i64;
     let op = if length_at(code, pc).is_ok() { code[pc] } else { opcode::NOP };

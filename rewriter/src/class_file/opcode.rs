@@ -299,8 +299,8 @@ pub(crate) enum Class {
     Illegal,
 }
 
-/// What the decoding loop needs of an opcode, side by side; masks, so that nothing has to be asked for each instruction.
-/// Sixteen bytes: a processor finds one by its opcode without a multiplication.
+/// What the decoding loop needs of an opcode, side by side; masks, so that nothing has to be asked for each
+/// instruction. Sixteen bytes: a processor finds one by its opcode without a multiplication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Info {
     /// In bytes; 0 if it varies.

@@ -12,8 +12,9 @@ pub const FIRST_WITHOUT_JSR: u16 = 51;
 /// The minor version of a class that depends on preview features (JVMS 4.1).
 pub const PREVIEW_MINOR: u16 = 65535;
 
-/// Whether the format of this version is known. Classes that depend on preview features have the format of their version: the preview
-/// features of the versions up to [`NEWEST_MAJOR`] have added attributes of classes at most, and those do not move.
+/// Whether the format of this version is known. Classes that depend on preview features have the format of their
+/// version: the preview features of the versions up to [`NEWEST_MAJOR`] have added attributes of classes at most, and
+/// those do not move.
 pub(crate) fn is_supported(major: u16, minor: u16) -> bool {
     (OLDEST_MAJOR..=NEWEST_MAJOR).contains(&major)
         // Before 45.3 the Code attribute had narrower items.

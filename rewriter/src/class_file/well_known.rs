@@ -1,5 +1,5 @@
-//! Utf8 entries that are looked for in every class: their indices are noted while the constant pool is walked, so that whether an index names
-//! such a text is a comparison of two numbers.
+//! Utf8 entries that are looked for in every class: their indices are noted while the constant pool is walked, so that
+//! whether an index names such a text is a comparison of two numbers.
 
 use crate::runtime::{BOOT_PROBES, METHOD_EVENT, OBJECT_EVENT, RUNTIME_PACKAGE};
 
@@ -38,8 +38,8 @@ const TEXTS: [&str; 13] = [
     "ConstantValue",
 ];
 
-/// By length, and below by first byte: bit n is set if the text n has that, and [`OF_RUNTIME`] if names of the runtime may have it. A text that
-/// has no bit in both is none of them.
+/// By length, and below by first byte: bit n is set if the text n has that, and [`OF_RUNTIME`] if names of the runtime
+/// may have it. A text that has no bit in both is none of them.
 const BY_LENGTH: [u16; LONG + 1] = {
     let mut texts = [0; LONG + 1];
     let mut i = 0;

@@ -10,13 +10,14 @@ const UNREACHED_START: u8 = 2;
 
 /// Somebody who goes along while code is decoded, instruction by instruction.
 pub(crate) trait Follow {
-    /// Goes over plain instructions from `pc` on, as far as there is nothing to ask, and marks each place behind one. Where it stops.
+    /// Goes over plain instructions from `pc` on, as far as there is nothing to ask, and marks each place behind one.
+    /// Where it stops.
     ///
     /// A loop of its own: the state of both sides has room in the processor's registers then.
     fn plain(&mut self, code: &[u8], pc: usize, marks: &mut [u8]) -> usize;
 
-    /// The instruction at `pc`, where these end, takes and puts as many slots as `info` says, and takes `more`; it names the constant `index`,
-    /// if that is not 0. Control goes on behind it.
+    /// The instruction at `pc`, where these end, takes and puts as many slots as `info` says, and takes `more`; it
+    /// names the constant `index`, if that is not 0. Control goes on behind it.
     fn step(&mut self, pc: usize, info: &Info, more: u8, index: u16);
 
     /// That at `pc` is a branch, a switch, an end of the method, `ret`, or `wide`, and takes so many bytes.
@@ -91,7 +92,8 @@ impl CodeScan {
         self.decode_with(code, ()).0
     }
 
-    /// Decodes `code`, and so does `follower`, which is told of all instructions in front of one that cannot be decoded.
+    /// Decodes `code`, and so does `follower`, which is told of all instructions in front of one that cannot be
+    /// decoded.
     #[inline]
     pub(crate) fn decode_with<F: Follow>(&mut self, code: &[u8], mut follower: F) -> (Result<(), Reason>, F) {
         self.clear(code.len());
@@ -133,8 +135,8 @@ impl CodeScan {
         (if decoded { Ok(()) } else { Err(Reason::BadCode) }, follower)
     }
 
-    /// Notes an instruction that is not plain. Its opcode, which is the one that `wide` widens, if control may go elsewhere, or is not looked
-    /// at further.
+    /// Notes an instruction that is not plain. Its opcode, which is the one that `wide` widens, if control may go
+    /// elsewhere, or is not looked at further.
     #[inline(always)]
     fn note(&mut self, bytes: &[u8], pc: u32, class: Class) -> Option<u8> {
         let list = match class {

@@ -116,10 +116,11 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// The least `max_stack` that the insertions need.
     pub(crate) least_stack: u16,
-    /// Local variables behind the method's own that the insertions need, those that are kept first; of the others, no insertion expects
-    /// what another one left there.
+    /// Local variables behind the method's own that the insertions need, those that are kept first; of the others, no
+    /// insertion expects what another one left there.
     pub(crate) extra_locals: u16,
-    /// Of these, the first ones behind those that are kept: from in front of an instruction to behind it they keep their values.
+    /// Of these, the first ones behind those that are kept: from in front of an instruction to behind it they keep
+    /// their values.
     pub(crate) held_locals: u16,
     /// Local variables of ours that have a value everywhere in the method, so that every frame has them, too.
     pub(crate) kept: Vec<Counter>,
@@ -186,7 +187,8 @@ pub(crate) enum Way {
 #[derive(Debug, Clone)]
 pub(crate) struct RegionHandler {
     pub(crate) snippets: Vec<Snippet>,
-    /// First pc of the region: what is inserted in front of its instruction is not covered. None: it is for the whole method.
+    /// First pc of the region: what is inserted in front of its instruction is not covered. None: it is for the whole
+    /// method.
     pub(crate) start: Option<u32>,
     /// Half-open ranges of old pcs, ascending, that lead to it.
     pub(crate) ranges: Vec<(u32, u32)>,

@@ -35,7 +35,8 @@ pub const RMI_MARKERS: &str = "instrument/runtime/RmiMarkers";
 /// Internal name of the class that is told of requests by HTTP as remote calls.
 pub const HTTP_MARKERS: &str = "instrument/runtime/HttpMarkers";
 
-/// Internal name of the class that begins the recorder in a JDK whose module image was rewritten: `static boolean begin()`.
+/// Internal name of the class that begins the recorder in a JDK whose module image was rewritten: `static boolean
+/// begin()`.
 pub const JDK_IMAGE: &str = "instrument/runtime/JdkImage";
 
 /// What is told an object and gives a number.

@@ -1,5 +1,5 @@
-//! Module descriptors (JVMS 4.7.25 Module, 4.7.26 ModulePackages): the changes that let a modular jar, or all modules of
-//! a JDK, reach the runtime. Pool entries are appended, everything else but the one attribute stays.
+//! Module descriptors (JVMS 4.7.25 Module, 4.7.26 ModulePackages): the changes that let a modular jar, or all modules
+//! of a JDK, reach the runtime. Pool entries are appended, everything else but the one attribute stays.
 
 use crate::class_file::member::find_attribute;
 use crate::class_file::{Attribute, ClassFile, ConstantPool, Reader, Tag, mutf8};
@@ -86,8 +86,8 @@ pub fn add_requires(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     )
 }
 
-/// The hashes of the contents of other modules that a module records (`jar --hash-modules`): the JVM starts with none of these that has
-/// another content.
+/// The hashes of the contents of other modules that a module records (`jar --hash-modules`): the JVM starts with none
+/// of these that has another content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hashes {
     /// Name of the module that records them.

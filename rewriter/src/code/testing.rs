@@ -1,8 +1,9 @@
-//! Methods from text, for the tests of this folder: instructions by their mnemonics, separated by `;`, with labels in front.
+//! Methods from text, for the tests of this folder: instructions by their mnemonics, separated by `;`, with labels in
+//! front.
 //!
-//! `goto`, `ifeq` and the like take a label, switches the label of the default and then of the cases, beginning with 0; `new A`, `getfield
-//! A.f:J`, `invokestatic A.m:(I)V` take the names, `init` is `invokespecial A.<init>:()V`, `pad 40` is 40 `nop`. Locals above 255 get a
-//! `wide`.
+//! `goto`, `ifeq` and the like take a label, switches the label of the default and then of the cases, beginning with 0;
+//! `new A`, `getfield A.f:J`, `invokestatic A.m:(I)V` take the names, `init` is `invokespecial A.<init>:()V`, `pad 40`
+//! is 40 `nop`. Locals above 255 get a `wide`.
 
 use super::code_scan::CodeScan;
 use crate::class_file::opcode::{self, Operands};
@@ -181,8 +182,9 @@ impl Assembly {
         bytes
     }
 
-    /// The `info` of a StackMapTable: label, kind of frame (`same same-extended stack stack-extended chop1 append full`), and verification types: `top int float double long null this A #INDEX new@LABEL`; of a
-    /// full frame those of the stack follow behind `|`.
+    /// The `info` of a StackMapTable: label, kind of frame (`same same-extended stack stack-extended chop1 append
+    /// full`), and verification types: `top int float double long null this A #INDEX new@LABEL`; of a full frame those
+    /// of the stack follow behind `|`.
     pub(crate) fn frames(&mut self, frames: &[(&str, &str)]) -> Vec<u8> {
         let mut info = (frames.len() as u16).to_be_bytes().to_vec();
         let mut previous = -1;

@@ -1,4 +1,5 @@
-//! The methods of a class file with their lines and counts: what the counters of a recording are made into figures with.
+//! The methods of a class file with their lines and counts: what the counters of a recording are made into figures
+//! with.
 
 use super::Plan;
 use crate::class_file::ClassFile;

@@ -28,7 +28,8 @@ impl Count {
         Count(terms)
     }
 
-    /// Its value. Counters that are not there are 0; what threads counted while the values were read can make it no less than 0.
+    /// Its value. Counters that are not there are 0; what threads counted while the values were read can make it no
+    /// less than 0.
     pub fn value(&self, counters: &[u64]) -> u64 {
         let of = |number: u32| i128::from(counters.get(number as usize).copied().unwrap_or(0));
         let sum: i128 = self.0.iter().map(|&(number, factor)| of(number) * i128::from(factor)).sum();

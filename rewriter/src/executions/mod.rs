@@ -1,5 +1,5 @@
-//! How often every instruction, line and branch of a method is executed: where counters have to stand so that this is known exactly, and
-//! what each count is in terms of them.
+//! How often every instruction, line and branch of a method is executed: where counters have to stand so that this is
+//! known exactly, and what each count is in terms of them.
 //!
 //! | where control comes to | its count |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | the first instruction of a line, a branch or switch, behind one that may have thrown | has a counter |
 //! | any other instruction | that of the one in front of it |
 //!
-//! So the counts of lines and branches are exact, also when an exception leaves a block in its middle. Of an instruction in the middle of a line
-//! it is only known that it is executed as often as the one in front of it, unless that throws: see [`Instruction::later`].
+//! So the counts of lines and branches are exact, also when an exception leaves a block in its middle. Of an
+//! instruction in the middle of a line it is only known that it is executed as often as the one in front of it, unless
+//! that throws: see [`Instruction::later`].
 
 mod class;
 mod count;
@@ -54,8 +55,8 @@ pub struct Instruction {
     pub pc: u32,
     /// Index of its count in [`Plan::counts`]; none: nothing leads here.
     pub count: Option<u32>,
-    /// Something in front of it may have thrown: the next count in the same straight line, if there is one. What is 0 there did not come
-    /// this far for certain.
+    /// Something in front of it may have thrown: the next count in the same straight line, if there is one. What is 0
+    /// there did not come this far for certain.
     pub later: Option<u32>,
 }
 
@@ -66,7 +67,8 @@ pub struct Branch {
     pub pc: u32,
     /// Index of its own count.
     pub count: u32,
-    /// Indexes of the counts of the ways that it can go: first falling through, then the jump; of a switch each target, ascending.
+    /// Indexes of the counts of the ways that it can go: first falling through, then the jump; of a switch each target,
+    /// ascending.
     pub ways: Vec<u32>,
 }
 
@@ -139,7 +141,8 @@ impl Plan {
         Ok(planner.plan)
     }
 
-    /// A number that says which code it is for: counts are only worth something together with the class file they were taken for.
+    /// A number that says which code it is for: counts are only worth something together with the class file they were
+    /// taken for.
     pub fn check(&self, code: &[u8]) -> u32 {
         // FNV-1a.
         let add = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);

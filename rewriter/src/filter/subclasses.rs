@@ -7,8 +7,8 @@ pub type ClassSet = HashSet<Box<[u8]>>;
 
 /// The direct subclasses of every class, over all inputs.
 ///
-/// Only what the inputs say is known: if `A` of the inputs extends a library class `B` that is not among them, and `B` extends `C`,
-/// then `A` is not found below `C`.
+/// Only what the inputs say is known: if `A` of the inputs extends a library class `B` that is not among them, and `B`
+/// extends `C`, then `A` is not found below `C`.
 #[derive(Debug, Default)]
 pub struct SubclassIndex {
     direct: HashMap<Box<[u8]>, Vec<Box<[u8]>>>,
@@ -20,8 +20,8 @@ impl SubclassIndex {
         SubclassIndex::default()
     }
 
-    /// Adds one class file's `this_class`, `super_class` (none for java.lang.Object) and `interfaces` (JVMS 4.1), in any order.
-    /// Several versions of one class (multi-release jars) all count.
+    /// Adds one class file's `this_class`, `super_class` (none for java.lang.Object) and `interfaces` (JVMS 4.1), in
+    /// any order. Several versions of one class (multi-release jars) all count.
     pub fn add<'a>(
         &mut self,
         class: &[u8],
@@ -38,8 +38,8 @@ impl SubclassIndex {
         }
     }
 
-    /// The `roots` and everything below them, transitively. Roots may be written with `.` or `/` and need not be among the inputs
-    /// (`java.rmi.Remote`). A class hierarchy with a cycle, which no JVM would load, is no danger.
+    /// The `roots` and everything below them, transitively. Roots may be written with `.` or `/` and need not be among
+    /// the inputs (`java.rmi.Remote`). A class hierarchy with a cycle, which no JVM would load, is no danger.
     pub fn resolve<S: AsRef<str>>(&self, roots: &[S]) -> ClassSet {
         self.close(roots.iter().map(|root| super::internal_name(root.as_ref()).into_boxed_slice()).collect())
     }

@@ -1,5 +1,5 @@
-//! What lies outside of the program: libraries and the JDK's methods that wait, whose calls are recorded where they are made, and native
-//! methods.
+//! What lies outside of the program: libraries and the JDK's methods that wait, whose calls are recorded where they are
+//! made, and native methods.
 
 use super::plan::{LEFT, Plan, RecordedCall};
 use crate::class_file::ClassFile;

@@ -32,7 +32,8 @@ pub struct Plan {
     pub(super) chosen: Option<Vec<bool>>,
     /// One id per surveyed method; [`LEFT`], or [`WITHOUT_CODE`].
     pub(super) ids: Vec<u32>,
-    /// For each surveyed method that is left but for calls of one's own the id that these pass; empty, if there is none.
+    /// For each surveyed method that is left but for calls of one's own the id that these pass; empty, if there is
+    /// none.
     pub(super) calls: Vec<Option<u32>>,
     /// The methods whose calls are recorded where it makes them.
     pub(super) library_calls: Vec<RecordedCall>,
@@ -99,8 +100,8 @@ impl Plan {
         self.verdict = Verdict::Leave(reason);
     }
 
-    /// Says why native methods of the class that `wanted` (name and descriptor) lets through have no [wrapper](natives::wrap). `reason` is
-    /// asked if there are such methods.
+    /// Says why native methods of the class that `wanted` (name and descriptor) lets through have no
+    /// [wrapper](natives::wrap). `reason` is asked if there are such methods.
     pub fn explain_natives(
         &mut self,
         class: &[u8],

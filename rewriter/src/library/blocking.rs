@@ -1,15 +1,17 @@
 //! Which methods of the JDK block their caller: the one table of them.
 //!
-//! A call of such a method is recorded where it is made (transform `waits`), and its id says that it is one ([`BLOCKING_CALL`]): the time
-//! that the call itself takes is time in which the thread waited. What the method calls back is beneath the call and counts for itself.
+//! A call of such a method is recorded where it is made (transform `waits`), and its id says that it is one
+//! ([`BLOCKING_CALL`]): the time that the call itself takes is time in which the thread waited. What the method calls
+//! back is beneath the call and counts for itself.
 //!
 //! A row matches by the class that the instruction names, the name, and the parameters. That class may also be
 //!
 //! - any class, for methods that are final where the JDK declares them, so that a subclass cannot mean another one;
 //! - the class that makes the call, if it extends that of the row and does not declare the method.
 //!
-//! Not seen are methods that block or not depending on the object (`InputStream.read` of a socket or of `System.in`), calls through
-//! the name of any other subclass, and what the JDK calls itself. In a channel that does not block, `read` returns at once: it is short.
+//! Not seen are methods that block or not depending on the object (`InputStream.read` of a socket or of `System.in`),
+//! calls through the name of any other subclass, and what the JDK calls itself. In a channel that does not block,
+//! `read` returns at once: it is short.
 //!
 //! [`BLOCKING_CALL`]: instrument_names::id_map::BLOCKING_CALL
 
@@ -165,8 +167,8 @@ pub(crate) fn is_blocking(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool 
     rows.iter().any(|row| row.descriptors.iter().any(|known| fits(descriptor, known)) && row.owner.is(class))
 }
 
-/// The methods of the table that the methods of a class call, by ascending pool index. Methods that `wanted` (name and descriptor) refuses
-/// are not looked at.
+/// The methods of the table that the methods of a class call, by ascending pool index. Methods that `wanted` (name and
+/// descriptor) refuses are not looked at.
 ///
 /// # Errors
 /// The bytes are no complete class file.

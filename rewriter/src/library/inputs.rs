@@ -44,8 +44,9 @@ impl Inputs {
         }
     }
 
-    /// The first class from `class` upwards that declares the method: superclasses first, then their interfaces. A superclass that is not
-    /// among the inputs ends the way up. A cycle, which no virtual machine would load, is no danger.
+    /// The first class from `class` upwards that declares the method: superclasses first, then their interfaces. A
+    /// superclass that is not among the inputs ends the way up. A cycle, which no virtual machine would load, is no
+    /// danger.
     fn declaring(&self, class: &[u8], method: u64) -> Option<(&[u8], bool)> {
         let mut interfaces: Vec<&[u8]> = Vec::new();
         let mut seen: HashSet<&[u8]> = HashSet::new();

@@ -9,7 +9,8 @@ pub use instrument_names::jdk::has;
 /// What marks a method that HotSpot knows: since Java 16, and before.
 const INTRINSIC: [&[u8]; 2] =
     [b"Ljdk/internal/vm/annotation/IntrinsicCandidate;", b"Ljdk/internal/HotSpotIntrinsicCandidate;"];
-/// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would never end.
+/// Classes of the JDK whose methods a probe calls before it can know that it is called by itself. Probes in them would
+/// never end.
 pub fn is_needed_by_probes(class: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 7] = [
         b"java/lang/",
@@ -23,14 +24,14 @@ pub fn is_needed_by_probes(class: &[u8]) -> bool {
     PREFIXES.iter().any(|prefix| class.starts_with(prefix))
 }
 
-/// Classes of the JDK whose methods the virtual machine's own threads may be in when the program begins: they wait there for
-/// references to be cleared.
+/// Classes of the JDK whose methods the virtual machine's own threads may be in when the program begins: they wait
+/// there for references to be cleared.
 pub fn is_waited_in(class: &[u8]) -> bool {
     class.starts_with(b"java/util/concurrent/locks/")
 }
 
-/// Classes of the JDK that run virtual threads. A probe may wait for a lock which a virtual thread is to get next: whoever lets that run must not
-/// wait, or nobody ever goes on.
+/// Classes of the JDK that run virtual threads. A probe may wait for a lock which a virtual thread is to get next:
+/// whoever lets that run must not wait, or nobody ever goes on.
 pub fn runs_virtual_threads(class: &[u8]) -> bool {
     const PREFIXES: [&str; 12] = [
         "java/util/concurrent/ForkJoin",
@@ -49,8 +50,8 @@ pub fn runs_virtual_threads(class: &[u8]) -> bool {
     starts_with_any(class, &PREFIXES)
 }
 
-/// Names and descriptors of the methods of a class of the JDK in whose place the JIT compiler puts code of its own: most calls never reach
-/// their probes. None: it cannot be read.
+/// Names and descriptors of the methods of a class of the JDK in whose place the JIT compiler puts code of its own:
+/// most calls never reach their probes. None: it cannot be read.
 pub fn intrinsics(class: &[u8]) -> Option<HashSet<(Vec<u8>, Vec<u8>)>> {
     let class = ClassFile::parse(class).ok()?;
     let mut found = HashSet::new();

@@ -104,7 +104,8 @@ impl ClassRewriter {
     }
 
     /// From now on leaves classes that the JVM refuses and would not refuse any more when they are rewritten:
-    /// [`BadCode`](Reason::BadCode), [`BadConstantIndex`](Reason::BadConstantIndex), [`BadMaxStack`](Reason::BadMaxStack). Without this, classes are taken for valid.
+    /// [`BadCode`](Reason::BadCode), [`BadConstantIndex`](Reason::BadConstantIndex),
+    /// [`BadMaxStack`](Reason::BadMaxStack). Without this, classes are taken for valid.
     pub fn leave_invalid(&mut self) {
         self.validity.get_or_insert_default();
     }
@@ -310,7 +311,8 @@ impl ClassRewriter {
         }
     }
 
-    /// Appends the methods up to the end of this one's code, which is new if it can be; whether it is. `is_recorded`: it was chosen.
+    /// Appends the methods up to the end of this one's code, which is new if it can be; whether it is. `is_recorded`:
+    /// it was chosen.
     fn rewrite_method(&mut self, large: &Large<'_>, is_recorded: bool) -> bool {
         let Large { old, request, regions, .. } = large;
         let index = old.method.index;

@@ -1,7 +1,8 @@
 //! LineNumberTable (JVMS 4.7.12), LocalVariableTable (4.7.13), LocalVariableTypeTable (4.7.14).
 //!
-//! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads out of the code or
-//! of the constant pool, both of which are longer now: it gets a pc or an index that neither can have.
+//! A table that contradicts its own count is copied as it was: the JVM judges it as before. So it does a row that leads
+//! out of the code or of the constant pool, both of which are longer now: it gets a pc or an index that neither can
+//! have.
 
 use super::relocation::Relocation;
 use crate::code::constant_pool_appender::NO_INDEX;
@@ -29,8 +30,8 @@ pub(crate) fn write_line_numbers(
     }
 }
 
-/// Appends the `info` of a LocalVariableTable or LocalVariableTypeTable: both have the same shape. `code_length` and `pool_count` are
-/// those of the old class.
+/// Appends the `info` of a LocalVariableTable or LocalVariableTypeTable: both have the same shape. `code_length` and
+/// `pool_count` are those of the old class.
 pub(crate) fn write_local_variables(
     info: &[u8],
     code_length: usize,

@@ -4,8 +4,8 @@
 //! 1. for every catch-any handler with a landing: landing -> pad, which leads to the handler, so that monitors are
 //!    released and finally blocks run even if the probe in the landing fails. Not to the handler itself, which the
 //!    landing falls into: C1 compiles no method in which a handler is reached by normal flow, too;
-//! 2. the old rows, in order; a row that covers its own handler is split around the landing, and one that exceptions of a
-//!    code region take part in is split at the region's borders;
+//! 2. the old rows, in order; a row that covers its own handler is split around the landing, and one that exceptions of
+//!    a code region take part in is split at the region's borders;
 //! 3. the ranges that lead to the handlers of code regions and of remote calls;
 //! 4. those handlers themselves: what they throw again goes to the next one that is of the whole method;
 //! 5. the ranges that lead to the unwind handler, which covers those handlers, too.
@@ -158,7 +158,8 @@ impl Rows<'_> {
         first.unwrap_or_default()
     }
 
-    /// Steps 3 to 5: what leads to the handlers of regions and remote calls, these handlers, and what leads to the unwind handler.
+    /// Steps 3 to 5: what leads to the handlers of regions and remote calls, these handlers, and what leads to the
+    /// unwind handler.
     fn add_handlers(&mut self, edits: &Edits, region_pcs: &[u32], unwind_pc: u32) {
         let relocation = self.relocation;
         for (handler, &pc) in edits.region_handlers.iter().zip(region_pcs) {
@@ -187,8 +188,9 @@ impl Rows<'_> {
     }
 }
 
-/// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. Some are empty. A part outside
-/// of a region ends in front of the region's first instruction; what is inserted there fails only before the region has begun.
+/// The parts of an old row that exceptions of code regions take part in, each with its handler: new pcs. Some are
+/// empty. A part outside of a region ends in front of the region's first instruction; what is inserted there fails only
+/// before the region has begun.
 fn pieces(relocation: &Relocation, start: usize, end: usize, handler: usize) -> Vec<(u32, u32, u32)> {
     let landing = relocation.landing(handler);
     let mut regions: Vec<_> = relocation.exceptions_to(handler).collect();

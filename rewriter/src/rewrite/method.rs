@@ -51,8 +51,8 @@ pub(crate) struct MethodRewriter {
 }
 
 impl MethodRewriter {
-    /// Appends the new Code attribute to `out`; whether it differs from the old one. After an error, `out` and the pool hold rubbish behind
-    /// where they were: the caller rolls back.
+    /// Appends the new Code attribute to `out`; whether it differs from the old one. After an error, `out` and the pool
+    /// hold rubbish behind where they were: the caller rolls back.
     ///
     /// # Errors
     /// The reason why this method must stay as it is.
@@ -173,8 +173,8 @@ impl MethodRewriter {
         Ok(())
     }
 
-    /// Appends the code, with the handlers behind it, and fills in its length in front of it: how many handlers are of code regions, and the pc
-    /// of the one for unwinding.
+    /// Appends the code, with the handlers behind it, and fills in its length in front of it: how many handlers are of
+    /// code regions, and the pc of the one for unwinding.
     fn write_code(
         &mut self,
         code: &CodeAttribute<'_>,

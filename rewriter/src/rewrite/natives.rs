@@ -1,7 +1,7 @@
-//! Native methods get a wrapper of their own name, which can be rewritten like any other method. For virtual machines that are told the
-//! [prefix](PREFIX) (JVMTI, SetNativeMethodPrefix): they look a method whose name begins with it up by the name behind the prefix, as
-//! exported function (`Java_pkg_Class_method`) and in RegisterNatives, if the class has a method of that name and descriptor which is not
-//! native. Without that, the native code is not found.
+//! Native methods get a wrapper of their own name, which can be rewritten like any other method. For virtual machines
+//! that are told the [prefix](PREFIX) (JVMTI, SetNativeMethodPrefix): they look a method whose name begins with it up
+//! by the name behind the prefix, as exported function (`Java_pkg_Class_method`) and in RegisterNatives, if the class
+//! has a method of that name and descriptor which is not native. Without that, the native code is not found.
 //!
 //! | | wrapper | native method |
 //! |---|---|---|
@@ -11,8 +11,9 @@
 //!
 //! Wrappers add members, so this is for classes that are about to be loaded, and what is done can not be taken back.
 //!
-//! Left as they are, with a reason: classes whose native code is found by reflection (JNA's direct mapping, BridJ), because that looks for
-//! native methods by the names that they have; classes that have methods with such names; and classes that the virtual machine refuses.
+//! Left as they are, with a reason: classes whose native code is found by reflection (JNA's direct mapping, BridJ),
+//! because that looks for native methods by the names that they have; classes that have methods with such names; and
+//! classes that the virtual machine refuses.
 
 use super::wrapper::wrapper_code;
 use super::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, MethodRef, Reason};
@@ -48,8 +49,8 @@ pub fn is_wrapped(name: &[u8]) -> bool {
     name.starts_with(PREFIX.as_bytes())
 }
 
-/// Gives wrappers to the native methods of a class that `wanted` (name and descriptor) lets through. Appends the new class to `out`, if there
-/// are any; how many there are.
+/// Gives wrappers to the native methods of a class that `wanted` (name and descriptor) lets through. Appends the new
+/// class to `out`, if there are any; how many there are.
 ///
 /// # Errors
 /// Why the class can have none, although `wanted` has let native methods through. `out` is as it was.

@@ -1,9 +1,8 @@
 //! Puts the insertions into a code array and knows afterwards where every old pc went.
 //!
 //! Steps:
-//! 1. Copy the code from one point of change to the next and emit what is inserted there
-//!    (the order at one pc is drawn at [`Place`](crate::code::edits::Place)). Switches are emitted anew: their padding depends on
-//!    where they stand.
+//! 1. Copy the code from one point of change to the next and emit what is inserted there (the order at one pc is drawn
+//!    at [`Place`](crate::code::edits::Place)). Switches are emitted anew: their padding depends on where they stand.
 //! 2. Patch every branch and switch offset.
 //! 3. If a two-byte offset no longer reaches: `goto` and `jsr` become `goto_w` and `jsr_w`; a conditional
 //!    branch goes to a trampoline, a `goto_w` that stands where control does not fall through, or where a
@@ -200,8 +199,8 @@ impl Relocation {
         Ok(())
     }
 
-    /// The nearest of `places`. Classes without frames may also bounce right behind the branch, because a `goto` around the
-    /// trampoline needs no frame there.
+    /// The nearest of `places`. Classes without frames may also bounce right behind the branch, because a `goto` around
+    /// the trampoline needs no frame there.
     fn trampoline_place(&self, branch: usize, places: &[usize], has_frames: bool) -> Option<usize> {
         /// Keeps the `goto` around them, and the landing behind them, in reach of two bytes.
         const TRAMPOLINES_PER_PLACE: usize = 2_000;
@@ -327,8 +326,8 @@ fn push_moved(moved: &mut Vec<u32>, pc: u32, shift: i32) {
     moved.extend((from..pc).map(|pc| pc.wrapping_add_signed(shift)));
 }
 
-/// Where trampolines can stand, ascending: boundaries that control does not fall into; and those that have a frame, which is all that a
-/// `goto` around the trampolines needs.
+/// Where trampolines can stand, ascending: boundaries that control does not fall into; and those that have a frame,
+/// which is all that a `goto` around the trampolines needs.
 fn trampoline_places(scan: &CodeScan, frames: Option<&[u8]>) -> Result<Vec<usize>, Reason> {
     let mut places: Vec<usize> = scan.boundaries().filter(|&at| at != 0 && !scan.falls_into(at)).collect();
     if let Some(info) = frames {

@@ -21,9 +21,11 @@ pub struct MethodRef<'a> {
 pub enum Choice {
     /// Rewrite it; the probes get this id.
     Rewrite(u32),
-    /// No event of it is recorded, but what it makes and asks for is: `array_allocation` and `remote_http`, where these are wanted.
+    /// No event of it is recorded, but what it makes and asks for is: `array_allocation` and `remote_http`, where these
+    /// are wanted.
     Beside,
-    /// The same, and calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get this id.
+    /// The same, and calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get
+    /// this id.
     Calls(u32),
     /// Leave it: a filter wants so.
     Leave,
@@ -67,7 +69,8 @@ pub enum MethodEvent {
 pub enum Note {
     /// It exceeds 8,000 bytes of code now, above which HotSpot never compiles a method.
     CrossedHugeMethodLimit,
-    /// So many attributes of its Code attribute are unknown and were kept as they are, although they may hold code offsets.
+    /// So many attributes of its Code attribute are unknown and were kept as they are, although they may hold code
+    /// offsets.
     UnknownCodeAttributes(u16),
     /// Allocation sites whose object cannot be handed to a probe.
     UntrackedAllocations(u32),
@@ -87,10 +90,11 @@ pub enum Note {
     LibraryCalls(u32),
     /// It had no room for its probes: it is a wrapper with them now, and its code is in a private method.
     Wrapped,
-    /// As [`Wrapped`](Self::Wrapped), and the code has no room for other transforms: what it makes and calls is not recorded.
+    /// As [`Wrapped`](Self::Wrapped), and the code has no room for other transforms: what it makes and calls is not
+    /// recorded.
     WrappedBare,
-    /// The code region with this number lies in it; of a whole run ([`Instrumenter`](crate::instrumenter::Instrumenter)) only, which knows the
-    /// numbers.
+    /// The code region with this number lies in it; of a whole run
+    /// ([`Instrumenter`](crate::instrumenter::Instrumenter)) only, which knows the numbers.
     Region(u32),
 }
 

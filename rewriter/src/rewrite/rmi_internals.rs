@@ -2,7 +2,8 @@
 
 use super::{Choice, ClassRewriter, Outcome, Reason, Transforms};
 
-/// The new bytes of one of [`internals`](crate::transform::rmi::internals), which tells of remote calls and of nothing else: no method of it has an id.
+/// The new bytes of one of [`internals`](crate::transform::rmi::internals), which tells of remote calls and of nothing
+/// else: no method of it has an id.
 ///
 /// # Errors
 /// Why it stays as it is: it is not as expected, or not a class.

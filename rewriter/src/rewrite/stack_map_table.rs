@@ -1,13 +1,14 @@
 //! Rewrites the StackMapTable (JVMS 4.7.4): frames are shifted and extended, never recomputed.
 //!
 //! - a frame moves to where branches to its pc arrive;
-//! - a pad, a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats it;
-//! - the handlers behind the code get empty locals, but for the local variable of ours and those that they name, and a Throwable, which
-//!   fits every state (JVMS 4.10.1.2);
+//! - a pad, a landing and a detour get a copy of the frame of what they lead to, and that the short form that repeats
+//!   it;
+//! - the handlers behind the code get empty locals, but for the local variable of ours and those that they name, and a
+//!   Throwable, which fits every state (JVMS 4.10.1.2);
 //! - a trampoline gets a copy of its target's frame. Copies from elsewhere break the chain of deltas, so
 //!   then every frame is written in full;
-//! - a local variable of ours that lives in the whole method is added to every frame, which is written in full, too, unless it has the
-//!   locals of the frame in front of it.
+//! - a local variable of ours that lives in the whole method is added to every frame, which is written in full, too,
+//!   unless it has the locals of the frame in front of it.
 
 use super::Reason;
 use super::relocation::{Moved, Relocation};
@@ -109,8 +110,8 @@ fn repeated(frame: Frame<'_>) -> Frame<'_> {
 /// Most bytes that the locals of all frames may take when written in full: hostile frames inherit without end.
 const MOST_BYTES: usize = 1 << 24;
 
-/// As [`write`], for a method with trampolines, or with `extra`. `initial_locals` are the verification types of the method's
-/// parameters.
+/// As [`write`], for a method with trampolines, or with `extra`. `initial_locals` are the verification types of the
+/// method's parameters.
 ///
 /// # Errors
 /// [`Reason::BadStackMap`], also if a trampoline's target has no frame.

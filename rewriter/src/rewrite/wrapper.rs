@@ -1,5 +1,6 @@
-//! Methods that have no room for their probes: a wrapper with the probes takes the place of the method, and its code moves into a private
-//! method that the wrapper calls. It adds a member to the class, so it is done only when it is asked for ([`LargeMethods::Wrap`]).
+//! Methods that have no room for their probes: a wrapper with the probes takes the place of the method, and its code
+//! moves into a private method that the wrapper calls. It adds a member to the class, so it is done only when it is
+//! asked for ([`LargeMethods::Wrap`]).
 //!
 //! | | wrapper | method with the code |
 //! |---|---|---|
@@ -8,10 +9,10 @@
 //! | attributes | all of the method but its code: Signature, Exceptions, annotations, .. | the code alone |
 //! | transforms | `method_events`; `rmi` of what is called from elsewhere | all others and the caller's own calls, if there is room for them |
 //!
-//! Left as they are: constructors and class initialisers (only they may set fields that are `final`, and call `super()`);
-//! methods of interfaces in class files before version 52, which can have no private method (JVMS 4.6); everything with
-//! `bytecodes`, because the wrapper's own instructions would count, and everything with `lines`; classes that ask who called them (`getCallerClass`), because the
-//! answer would be the wrapper.
+//! Left as they are: constructors and class initialisers (only they may set fields that are `final`, and call
+//! `super()`); methods of interfaces in class files before version 52, which can have no private method (JVMS 4.6);
+//! everything with `bytecodes`, because the wrapper's own instructions would count, and everything with `lines`;
+//! classes that ask who called them (`getCallerClass`), because the answer would be the wrapper.
 
 use super::{ACC_STATIC, MethodRef, Reason};
 use crate::class_file::descriptor::{field_slots, method_slots};
@@ -79,8 +80,9 @@ fn number_behind_suffix(text: &[u8]) -> Option<u32> {
     }
 }
 
-/// The `info` of a Code attribute that does nothing but to call another method of the class with the method's own arguments: the one that
-/// `reference` names. `line`: the name index of the LineNumberTable, and the line of all of it; none: without lines.
+/// The `info` of a Code attribute that does nothing but to call another method of the class with the method's own
+/// arguments: the one that `reference` names. `line`: the name index of the LineNumberTable, and the line of all of it;
+/// none: without lines.
 pub(super) fn wrapper_code(
     method: &MethodRef<'_>,
     line: Option<(u16, u16)>,

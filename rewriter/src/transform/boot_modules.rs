@@ -1,8 +1,8 @@
 //! The class that tells a JDK of one more package of java.base, for a module image that has the runtime.
 //!
-//! A JDK that `jlink` has made does not read module descriptors when it starts: `SystemModules` classes, one for each set of modules, make them, all by
-//! way of `jdk.internal.module.Builder`. The last step of that gets a call of [`COMPLETE`]. (Without those classes descriptors are read, but
-//! then no archive of shared class data has them.)
+//! A JDK that `jlink` has made does not read module descriptors when it starts: `SystemModules` classes, one for each
+//! set of modules, make them, all by way of `jdk.internal.module.Builder`. The last step of that gets a call of
+//! [`COMPLETE`]. (Without those classes descriptors are read, but then no archive of shared class data has them.)
 //!
 //! ```java
 //! package jdk.internal.module;

@@ -1,8 +1,9 @@
 //! The class beside `java.lang.Object`: one static method for every hook, which calls the hook.
 //!
-//! Injected code must find what it calls through the class loader of its class, and there are loaders that ask nobody for names that
-//! they do not know: OSGi's, JBoss Modules', those that filter. But no loader can define a class in `java.*`, so all ask the boot
-//! loader for those. A method of three instructions is made a part of its caller when that is compiled.
+//! Injected code must find what it calls through the class loader of its class, and there are loaders that ask nobody
+//! for names that they do not know: OSGi's, JBoss Modules', those that filter. But no loader can define a class in
+//! `java.*`, so all ask the boot loader for those. A method of three instructions is made a part of its caller when
+//! that is compiled.
 //!
 //! | form | its methods call the runtime |
 //! |---|---|
@@ -19,8 +20,8 @@ pub fn class() -> Vec<u8> {
     file(Form::Plain)
 }
 
-/// The class for the time before the runtime is there. It calls nobody until its method [`PASS`] is called. `keep`: until [`TAKE`] is
-/// called, it keeps the first objects that it is told of.
+/// The class for the time before the runtime is there. It calls nobody until its method [`PASS`] is called. `keep`:
+/// until [`TAKE`] is called, it keeps the first objects that it is told of.
 pub fn early_class(keep: bool) -> Vec<u8> {
     file(Form::Early { keep })
 }
@@ -37,9 +38,11 @@ const T_LONG: u8 = 11;
 pub const PASS: &str = "pass";
 /// `static Object take()`: the array of the objects that were kept.
 pub const TAKE: &str = "take";
-/// `static void booted()`: the virtual machine has been initialised. Calls reach the runtime from here on if the recorder begins.
+/// `static void booted()`: the virtual machine has been initialised. Calls reach the runtime from here on if the
+/// recorder begins.
 pub const BOOTED: &str = "booted";
-/// `static void read()`: classes of the modules [`READ`] can be called from java.base from here on. `JdkImage.java` calls it.
+/// `static void read()`: classes of the modules [`READ`] can be called from java.base from here on. `JdkImage.java`
+/// calls it.
 const READ_MODULES: &str = "read";
 /// Modules of which not every program has need, or has them.
 const READ: [&str; 2] = ["java.management", "java.rmi"];
@@ -90,7 +93,8 @@ fn field_in(pool: &mut Pool, (name, descriptor): (&str, &str)) -> u16 {
     pool.member(Tag::Fieldref, BOOT_PROBES, name, descriptor)
 }
 
-/// `load the arguments; invokestatic hook; return` of what the hook returns. Early: `if (passes) { that }`, else what it was given.
+/// `load the arguments; invokestatic hook; return` of what the hook returns. Early: `if (passes) { that }`, else what
+/// it was given.
 fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) {
     let leave = match hook.descriptor().as_bytes() {
         [.., b')', b'V'] => opcode::RETURN,
@@ -239,7 +243,8 @@ const KEEP: &str = "keep";
 ///     if (array != null && i < array.length) { array[i] = made; count = i + 1; }
 /// }
 /// ```
-/// It makes nothing and throws nothing. Threads that come at once may overwrite each other: there is one that does anything so early.
+/// It makes nothing and throws nothing. Threads that come at once may overwrite each other: there is one that does
+/// anything so early.
 fn keep_one(pool: &mut Pool) -> Vec<u8> {
     use opcode::*;
     let ([k, kept], [c, count]) = (field_in(pool, KEPT).to_be_bytes(), field_in(pool, COUNT).to_be_bytes());

@@ -1,4 +1,5 @@
-//! `bytecodes`: how many instructions every call executes, exactly, also when an exception leaves a block in its middle.
+//! `bytecodes`: how many instructions every call executes, exactly, also when an exception leaves a block in its
+//! middle.
 //!
 //! | where | code |
 //! |---|---|
@@ -8,13 +9,13 @@
 //! | catch-any handler behind the code | push ID; the counter; `methodUnwind`, the same; `athrow` |
 //! | in a constructor, in front of every segment that ends before `super()` has returned | push ID; its length; `pending`: no handler can tell of it when `super()` throws |
 //!
-//! A *segment* is a run of instructions that is entered at its first one only and of which only the last can throw or branch: whoever
-//! executes the first begins to execute the last. An instruction counts when its execution begins, as for the JVMTI event single step.
-//! Instructions that are inserted do not count.
+//! A *segment* is a run of instructions that is entered at its first one only and of which only the last can throw or
+//! branch: whoever executes the first begins to execute the last. An instruction counts when its execution begins, as
+//! for the JVMTI event single step. Instructions that are inserted do not count.
 //!
-//! The counter is an `int` where every instruction runs once at most, and a `long` where control can go back. A method of one segment
-//! needs none: its length is a constant. Linkage errors are exceptions as others are. Not counted is what a call executed that was still
-//! open when recording ended: a call tells when it ends.
+//! The counter is an `int` where every instruction runs once at most, and a `long` where control can go back. A method
+//! of one segment needs none: its length is a constant. Linkage errors are exceptions as others are. Not counted is
+//! what a call executed that was still open when recording ended: a call tells when it ends.
 
 use super::method_events::{PcRange, constructor_calls};
 use super::{MethodSite, Transform};

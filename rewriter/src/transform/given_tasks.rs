@@ -1,4 +1,5 @@
-//! `hand-over` of tasks that nothing can stand for, because whoever runs them knows the objects: those of fork and join, and of timers.
+//! `hand-over` of tasks that nothing can stand for, because whoever runs them knows the objects: those of fork and
+//! join, and of timers.
 //!
 //! | where | code |
 //! |---|---|
@@ -9,8 +10,8 @@
 //! | behind its exit, in front of every return | push K; `TaskLinks.taskEnds` |
 //! | behind its unwinding, in front of `athrow` | push K; `TaskLinks.taskEnds` |
 //!
-//! Whether an object is such a task the runtime looks: a class file tells its superclass, and no more. K, a local variable behind the method's own, is
-//! 0 where the task was not given, or the method is called by another one of it.
+//! Whether an object is such a task the runtime looks: a class file tells its superclass, and no more. K, a local
+//! variable behind the method's own, is 0 where the task was not given, or the method is called by another one of it.
 
 use super::call_sites::{ALL, MEMBER};
 use super::method_events::cover;

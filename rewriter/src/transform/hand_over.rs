@@ -1,7 +1,8 @@
 //! `hand-over`: which call handed a task to another thread.
 //!
-//! In front of the calls below, the task is replaced by what `HandOver.wrap` makes of it: an object of the same functional
-//! interface that runs the task on behalf of the caller's context; of a collection of tasks, a list of such objects.
+//! In front of the calls below, the task is replaced by what `HandOver.wrap` makes of it: an object of the same
+//! functional interface that runs the task on behalf of the caller's context; of a collection of tasks, a list of such
+//! objects.
 //!
 //! | methods of | names |
 //! |---|---|
@@ -23,11 +24,12 @@
 //!
 //! Where the receiver decides, `dup2` copies receiver and task for the `wrap` that gets both.
 //!
-//! Tasks of fork and join and of timers are [given](super::given_tasks) as they are; [references](super::references) to these methods and
-//! functions of parallel [streams](super::streams) are looked for as well. Not reached: calls by reflection.
+//! Tasks of fork and join and of timers are [given](super::given_tasks) as they are; [references](super::references) to
+//! these methods and functions of parallel [streams](super::streams) are looked for as well. Not reached: calls by
+//! reflection.
 //!
-//! The program can see the difference where it compares tasks, casts them back or prints the stack of one; so this transform
-//! is there on request only.
+//! The program can see the difference where it compares tasks, casts them back or prints the stack of one; so this
+//! transform is there on request only.
 
 use super::call_sites::{ALL, MEMBER};
 use super::{MethodSite, Transform, Transforms};

@@ -5,14 +5,14 @@
 //! | in front of the call, behind what other transforms insert there | push ID; `libraryEnter` |
 //! | behind the call, in front of what other transforms insert there | push ID; `libraryExit` |
 //!
-//! The id stands for the method that the instruction names; [`library`](crate::library) says for which there is one. The arguments and
-//! the result stay where they are on the stack, initialised or not. A branch to the call passes through the entry; one to the
-//! instruction behind it does not pass through the exit.
+//! The id stands for the method that the instruction names; [`library`](crate::library) says for which there is one.
+//! The arguments and the result stay where they are on the stack, initialised or not. A branch to the call passes
+//! through the entry; one to the instruction behind it does not pass through the exit.
 //!
-//! There is no handler: a call that an exception leaves is closed by the next event of the method that made it, which is in a handler
-//! that it had already or in the one for unwinding (see [`method_events`](super::method_events)). Nothing covers calls that are made in front of
-//! `super()`, and that of a library's constructor by `super()` itself: those are closed with the constructor, by whoever sees the
-//! exception next.
+//! There is no handler: a call that an exception leaves is closed by the next event of the method that made it, which
+//! is in a handler that it had already or in the one for unwinding (see [`method_events`](super::method_events)).
+//! Nothing covers calls that are made in front of `super()`, and that of a library's constructor by `super()` itself:
+//! those are closed with the constructor, by whoever sees the exception next.
 
 use super::{MethodSite, Transform};
 use crate::code::Reason;

@@ -5,8 +5,8 @@
 //! | entry, in front of everything | push ID, the number of counters, the check; `counters`; a local variable of ours, behind the method's own, gets the array |
 //! | where [`Plan`] has a counter | the element of the array is increased by 1 |
 //!
-//! Each thread has arrays of its own, so nothing is lost between threads, and a counter counts at once: what ends the method, and whether it
-//! ends at all, does not matter.
+//! Each thread has arrays of its own, so nothing is lost between threads, and a counter counts at once: what ends the
+//! method, and whether it ends at all, does not matter.
 
 use super::{MethodSite, Transform};
 use crate::class_file::opcode;

@@ -1,4 +1,5 @@
-//! Operands of a call that lie above the one that a hook takes: they are stored into new local variables, and loaded again.
+//! Operands of a call that lie above the one that a hook takes: they are stored into new local variables, and loaded
+//! again.
 
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{ALOAD, ASTORE, DLOAD, DSTORE, FLOAD, FSTORE, ILOAD, ISTORE, LLOAD, LSTORE};

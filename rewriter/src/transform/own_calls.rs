@@ -1,4 +1,5 @@
-//! Calls of one's own: static methods that a user of this crate names, at the places that it names, with the values that it names.
+//! Calls of one's own: static methods that a user of this crate names, at the places that it names, with the values
+//! that it names.
 //!
 //! | where | code |
 //! |---|---|
@@ -7,13 +8,14 @@
 //! | behind an instruction | the same |
 //! | where an exception leaves the method: catch-any handler behind the code | store the exception; the same; `athrow` it |
 //!
-//! What is passed are constants and the [`Value`]s that the program has there. Values on the stack are copied over local variables behind
-//! the method's own; the stack is as it was when the call is made.
+//! What is passed are constants and the [`Value`]s that the program has there. Values on the stack are copied over
+//! local variables behind the method's own; the stack is as it was when the call is made.
 //!
-//! Branches to an instruction pass through the calls in front of it, branches to the first instruction do not pass through the entry, and
-//! branches to what follows an instruction do not pass through the calls behind it. The call of an entry is made before `super()` in a
-//! constructor. What the called method throws leaves the method, unless the code has a handler there. With `method_events` the calls at entry
-//! and in front of returns lie outside of the events of the method, and the one where an exception leaves it in front of its end.
+//! Branches to an instruction pass through the calls in front of it, branches to the first instruction do not pass
+//! through the entry, and branches to what follows an instruction do not pass through the calls behind it. The call of
+//! an entry is made before `super()` in a constructor. What the called method throws leaves the method, unless the code
+//! has a handler there. With `method_events` the calls at entry and in front of returns lie outside of the events of
+//! the method, and the one where an exception leaves it in front of its end.
 //!
 //! [`rules`] chooses places and values by rules that a user writes down.
 //!
@@ -74,11 +76,12 @@ use std::fmt;
 
 /// Says which calls methods get. One object serves all threads.
 pub trait InsertCalls: fmt::Debug + Send + Sync {
-    /// Called for each method with code that is rewritten, in the order of the class; adds to `calls` what this method gets.
+    /// Called for each method with code that is rewritten, in the order of the class; adds to `calls` what this method
+    /// gets.
     fn insert(&self, method: &Method<'_>, calls: &mut Calls<'_>);
 
-    /// Whether a method (internal name of its class, its name and descriptor, in modified UTF-8) may get calls. Others are left as they are
-    /// unless something else is inserted.
+    /// Whether a method (internal name of its class, its name and descriptor, in modified UTF-8) may get calls. Others
+    /// are left as they are unless something else is inserted.
     fn concerns(&self, _class: &[u8], _name: &[u8], _descriptor: &[u8]) -> bool {
         true
     }
@@ -88,8 +91,8 @@ pub trait InsertCalls: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Called for each class that was rewritten or left unchanged: what became of the calls that [`insert`](Self::insert) has added to it
-    /// under a number.
+    /// Called for each class that was rewritten or left unchanged: what became of the calls that
+    /// [`insert`](Self::insert) has added to it under a number.
     fn inserted(&self, _placed: &[Placed]) {}
 }
 
@@ -130,7 +133,8 @@ pub struct Method<'a> {
 }
 
 impl Method<'_> {
-    /// Descriptors of the types of the annotations that the method has in the class file, whether they are visible at run time or not.
+    /// Descriptors of the types of the annotations that the method has in the class file, whether they are visible at
+    /// run time or not.
     pub fn annotations(&self) -> Vec<Vec<u8>> {
         let of = |class: &ClassFile<'_>| {
             let mut methods = class.methods();

@@ -1,4 +1,5 @@
-//! `parks`: who waits for a lock of `java.util.concurrent`, and for what. For `java.util.concurrent.locks.LockSupport` alone.
+//! `parks`: who waits for a lock of `java.util.concurrent`, and for what. For `java.util.concurrent.locks.LockSupport`
+//! alone.
 //!
 //! | where | code |
 //! |---|---|

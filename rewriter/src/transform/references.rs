@@ -1,12 +1,14 @@
-//! Method references to the methods that `thread-links` and `hand-over` look for: `tasks.forEach(executor::execute)`, `threads.forEach(Thread::start)`.
+//! Method references to the methods that `thread-links` and `hand-over` look for: `tasks.forEach(executor::execute)`,
+//! `threads.forEach(Thread::start)`.
 //!
 //! | where | code |
 //! |---|---|
 //! | behind the `invokedynamic` that makes one, an object of `Consumer`, `Function`, `BiConsumer` or `BiFunction` | push how the task is given; `References.of`; `checkcast` the interface |
 //! | the same if the receiver decides, and is captured | in front `dup`; behind it the same with `References.ofReceiver` |
 //!
-//! The new object does with its last argument what the other transforms do in front of a call, and calls the old one. Not reached: other interfaces,
-//! references that are serializable or have markers, and references with an argument behind the task.
+//! The new object does with its last argument what the other transforms do in front of a call, and calls the old one.
+//! Not reached: other interfaces, references that are serializable or have markers, and references with an argument
+//! behind the task.
 
 use super::call_sites::{Made, MakesReference};
 use super::hand_over::{self, Task};

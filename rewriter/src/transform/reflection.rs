@@ -9,7 +9,8 @@
 //! | `Class.newInstance` | `dup`; `ReflectedCalls.calling` |
 //! | `MethodHandle.invoke`, `invokeExact`, `invokeWithArguments` | store what is above the handle; `dup`; `ReflectedCalls.calling`; load it |
 //!
-//! What is stored is in local variables behind the method's own. The call itself is made as before: whom it lets in depends on its caller.
+//! What is stored is in local variables behind the method's own. The call itself is made as before: whom it lets in
+//! depends on its caller.
 
 use super::operands::{Above, parameters};
 use super::{MethodSite, Transform, Transforms};

@@ -7,12 +7,12 @@
 //! | in front of a handler outside, for exceptions from inside | push N; `Regions.left` |
 //! | a catch-any handler behind the code, for exceptions that leave the method | push N; `Regions.left`; `athrow` |
 //!
-//! A way is an edge of the control flow; edges within the region tell nothing, so a loop whose back edge leads to the region's
-//! first instruction is one passage. Steps:
+//! A way is an edge of the control flow; edges within the region tell nothing, so a loop whose back edge leads to the
+//! region's first instruction is one passage. Steps:
 //! 1. Refuse what cannot be timed exactly: see [`RegionFault`].
-//! 2. For every instruction that some edge enters over a border, see which edges do. If all do in the same way, the call stands
-//!    in front of the instruction; else each edge gets its own: behind the instruction that falls through, or in a
-//!    [`Detour`] that only the branches concerned take.
+//! 2. For every instruction that some edge enters over a border, see which edges do. If all do in the same way, the
+//!    call stands in front of the instruction; else each edge gets its own: behind the instruction that falls through,
+//!    or in a [`Detour`] that only the branches concerned take.
 //! 3. Returns, handlers, and the handler behind the code.
 
 use super::{MethodSite, Transform};

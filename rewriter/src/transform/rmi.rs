@@ -1,6 +1,7 @@
 //! `rmi`: remote calls made and served.
 //!
-//! What the classes of the JDK's module `java.rmi` tell, where they can be rewritten (as they load, by `instrument jdk-patch`, or by a launcher agent):
+//! What the classes of the JDK's module `java.rmi` tell, where they can be rewritten (as they load, by `instrument
+//! jdk-patch`, or by a launcher agent):
 //!
 //! | class | where | hook |
 //! |---|---|---|
@@ -15,8 +16,9 @@
 //! | Transport | `serviceCall`: the ObjID is read; every exit | `served`, `serviced` |
 //! | UnicastServerRef | `dispatch`, `oldDispatch`, `logCall`, `logCallException` | `operation`, `hash`, `dispatching`, `calling`, `failed` |
 //!
-//! Each place is found by class, method, descriptor and, inside of a method, by what is called there, which must be there once. A class in which
-//! one of its places is missing is left as it is, as a whole: [`Reason::UnknownInternals`].
+//! Each place is found by class, method, descriptor and, inside of a method, by what is called there, which must be
+//! there once. A class in which one of its places is missing is left as it is, as a whole:
+//! [`Reason::UnknownInternals`].
 //!
 //! What every class can tell by itself:
 //!
@@ -26,11 +28,11 @@
 //! | `dispatch` of a skeleton | entry; every exit | `skeletonEntered`, `skeletonReturns`, `skeletonThrows` |
 //! | one that a remote interface declares: see [`remote_methods`](crate::remote_methods) | entry; every exit | `remoteEntered`, `remoteReturns`, `remoteThrows` |
 //!
-//! The last only where all classes are there to say which are remote: in archives. Whether such a method is called from another process, and nobody else
-//! has told of that, the runtime finds out.
+//! The last only where all classes are there to say which are remote: in archives. Whether such a method is called from
+//! another process, and nobody else has told of that, the runtime finds out.
 //!
-//! Stubs that are dynamic proxies have no class file; what they do, and which connection a call takes, only the JDK's classes tell. The runtime makes one
-//! record of what both tell.
+//! Stubs that are dynamic proxies have no class file; what they do, and which connection a call takes, only the JDK's
+//! classes tell. The runtime makes one record of what both tell.
 
 use super::call_sites::ALL;
 use super::{MethodSite, Transform, Transforms};

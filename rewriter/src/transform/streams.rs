@@ -4,8 +4,9 @@
 //! |---|---|
 //! | in front of a call of a stream's own method with functions among its arguments | store them all, and the stream; load the stream, and each argument; behind each function: load the stream, `swap`, push the number of its interface; `StreamTasks.of`; `checkcast` the interface |
 //!
-//! Whether a stream is parallel the runtime asks it, when it gets the function. Not reached: functions that a stream gets before it becomes parallel, static
-//! methods (`Stream.generate`), references to methods of streams, arrays (`Arrays.parallelSetAll`).
+//! Whether a stream is parallel the runtime asks it, when it gets the function. Not reached: functions that a stream
+//! gets before it becomes parallel, static methods (`Stream.generate`), references to methods of streams, arrays
+//! (`Arrays.parallelSetAll`).
 
 use super::call_sites::MEMBER;
 use super::{MethodSite, Transform, Transforms};

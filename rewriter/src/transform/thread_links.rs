@@ -4,10 +4,10 @@
 //! |---|---|
 //! | in front of every `invokevirtual`, `invokespecial`, `invokeinterface` of a method `start()V` | `dup`; `ThreadLinks.starting` |
 //!
-//! Whose `start()` it is cannot be told from the class file: a subclass of Thread may be named, or an interface that one
-//! implements. So the runtime looks at the object, and several calls for one thread (`start()` that calls `super.start()`)
-//! make one link: the last one's. The receiver is the only value that the call takes, so it is on top of the stack; an
-//! uninitialised one cannot be there (JVMS 4.10.1.9: its class type would have to match).
+//! Whose `start()` it is cannot be told from the class file: a subclass of Thread may be named, or an interface that
+//! one implements. So the runtime looks at the object, and several calls for one thread (`start()` that calls
+//! `super.start()`) make one link: the last one's. The receiver is the only value that the call takes, so it is on top
+//! of the stack; an uninitialised one cannot be there (JVMS 4.10.1.9: its class type would have to match).
 
 use super::call_sites::MEMBER;
 use super::{MethodSite, Transform, Transforms};

@@ -1,5 +1,5 @@
-//! `jdbc`, `http` and `files`: which statements a program sends to its databases, which requests it makes and serves, and which files it
-//! opens, as calls of their own.
+//! `jdbc`, `http` and `files`: which statements a program sends to its databases, which requests it makes and serves,
+//! and which files it opens, as calls of their own.
 //!
 //! Around a call, of operands V, the value, then W, and others that may follow:
 //!
@@ -9,9 +9,10 @@
 //! | `Statement.addBatch(String)` | copy both; `statementBatched` | |
 //! | `Connection.prepareStatement`, `prepareCall` `(String ..)` | copy the text to T | copy the result; load T; `statementPrepared` |
 //!
-//! N, a number, tells what was opened; it, T and what is stored are local variables behind the method's own. A branch to the instruction behind
-//! the call does not pass through the end. As with [library calls](super::library_calls) there is no handler: what an exception leaves is closed
-//! by the next event of the method that made the call. Behind a constructor nothing touches the new object.
+//! N, a number, tells what was opened; it, T and what is stored are local variables behind the method's own. A branch
+//! to the instruction behind the call does not pass through the end. As with [library calls](super::library_calls)
+//! there is no handler: what an exception leaves is closed by the next event of the method that made the call. Behind a
+//! constructor nothing touches the new object.
 //!
 //! | file | which calls |
 //! |---|---|
@@ -151,7 +152,8 @@ impl Transform for Values {
                 Of::Files => edits.sites.files += 1,
             }
         }
-        // Behind the ends of library calls, which come first of all, and in front of what tells that super() has returned.
+        // Behind the ends of library calls, which come first of all, and in front of what tells that super() has
+        // returned.
         let at = site.library_calls.len();
         edits.insertions.splice(at..at, ends);
         Ok(())

@@ -1,8 +1,9 @@
 //! Whether a class names constants behind the end of its pool.
 //!
-//! The JVM refuses such a class. What a rewriter appends to the pool would stand at these indices, and could make the class valid. Checked is
-//! what HotSpot reads when it loads and verifies a class: the entries of the pool, fields, methods, code, and attributes where it knows them
-//! ([`indices`]). Everywhere else it skips them, whatever they say. It does not judge the indices of annotations and of MethodParameters.
+//! The JVM refuses such a class. What a rewriter appends to the pool would stand at these indices, and could make the
+//! class valid. Checked is what HotSpot reads when it loads and verifies a class: the entries of the pool, fields,
+//! methods, code, and attributes where it knows them ([`indices`]). Everywhere else it skips them, whatever they say.
+//! It does not judge the indices of annotations and of MethodParameters.
 
 use crate::class_file::instruction::u2;
 use crate::class_file::well_known::WellKnown;
@@ -40,8 +41,8 @@ enum Indices {
     Record,
 }
 
-/// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the attribute there. The frames
-/// of code are in `stack_depth`.
+/// The table of JVMS 4.7, as HotSpot follows it: the place, and the class file version from which on it reads the
+/// attribute there. The frames of code are in `stack_depth`.
 #[inline(always)]
 fn indices(place: Place, major: u16, pool: &ConstantPool<'_>, name: u16) -> Option<Indices> {
     const CLASSES: Indices = Indices::Rows { width: 1, places: &[0] };
@@ -83,7 +84,8 @@ impl<'a> Check<'a> {
         Self { pool: &class.pool, count: class.pool.count(), major: class.major_version }
     }
 
-    /// Whether a structure around the methods names a constant behind the end of the pool. `attributes`: those of the class.
+    /// Whether a structure around the methods names a constant behind the end of the pool. `attributes`: those of the
+    /// class.
     ///
     /// # Errors
     /// A structure that cannot be walked.

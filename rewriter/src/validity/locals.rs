@@ -1,5 +1,5 @@
-//! Whether a method keeps to its `max_locals`. Where injected code needs a local variable of its own, `max_locals` grows, and a method that
-//! the JVM refuses for using one too many would become valid.
+//! Whether a method keeps to its `max_locals`. Where injected code needs a local variable of its own, `max_locals`
+//! grows, and a method that the JVM refuses for using one too many would become valid.
 
 use crate::class_file::CodeAttribute;
 use crate::class_file::descriptor::method_slots;
@@ -11,7 +11,8 @@ const TWO_SLOTS: [u8; 4] = [0x16, 0x18, 0x37, 0x39];
 /// `iload_0` and `istore_0`: from each on come four opcodes for each of the five types.
 const SHORT_FORMS: [u8; 2] = [0x1a, 0x3b];
 
-/// Whether parameters and instructions lie within `max_locals` (JVMS 4.7.3, 4.9.1). Code that cannot be decoded does not count: others refuse it.
+/// Whether parameters and instructions lie within `max_locals` (JVMS 4.7.3, 4.9.1). Code that cannot be decoded does
+/// not count: others refuse it.
 pub(crate) fn fit(code: &CodeAttribute<'_>, descriptor: &[u8], is_static: bool) -> bool {
     let max = usize::from(code.max_locals);
     let parameters =

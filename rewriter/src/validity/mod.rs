@@ -1,7 +1,8 @@
 //! Does the JVM refuse a class for something that rewriting would hide?
 //!
-//! Injected code needs a larger `max_stack` and more constants: a stack that got deeper than the old `max_stack` fits then, and an index behind
-//! the end of the old constant pool names something, and behind the end of the old code stands a handler. Such a class is left as it is.
+//! Injected code needs a larger `max_stack` and more constants: a stack that got deeper than the old `max_stack` fits
+//! then, and an index behind the end of the old constant pool names something, and behind the end of the old code
+//! stands a handler. Such a class is left as it is.
 //!
 //! | module | what it checks |
 //! |---|---|
@@ -50,8 +51,8 @@ impl Validity {
         self.leads_out |= Check::new(class).attribute(Place::Method, attribute);
     }
 
-    /// A Code attribute: what it holds, if it can be read, and the outcome of decoding its code into `scan`, which is left out when enough is
-    /// known of the class.
+    /// A Code attribute: what it holds, if it can be read, and the outcome of decoding its code into `scan`, which is
+    /// left out when enough is known of the class.
     pub(crate) fn code<'a>(
         &mut self,
         class: &ClassFile<'a>,
@@ -77,7 +78,8 @@ impl Validity {
         (method, Some(scanned))
     }
 
-    /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `attributes`: those of the class.
+    /// Why the JVM refuses the class whose methods were walked, if it does for one of these reasons. `attributes`:
+    /// those of the class.
     ///
     /// # Errors
     /// A structure that cannot be walked.

@@ -1,9 +1,9 @@
-//! Whether a method puts more onto its operand stack than `max_stack` says, whether its code names constants behind the end of the pool, and
-//! whether control falls off its end, where injected code would stand.
+//! Whether a method puts more onto its operand stack than `max_stack` says, whether its code names constants behind the
+//! end of the pool, and whether control falls off its end, where injected code would stand.
 //!
-//! The verifier refuses such a method (JVMS 4.10.1). The depth is followed here as the verifier does it, without types: instruction by
-//! instruction, from frame to frame. Where a class file need not have frames, a branch says how deep the stack is at its target. Code that
-//! nothing is known to lead to is not judged.
+//! The verifier refuses such a method (JVMS 4.10.1). The depth is followed here as the verifier does it, without types:
+//! instruction by instruction, from frame to frame. Where a class file need not have frames, a branch says how deep the
+//! stack is at its target. Code that nothing is known to lead to is not judged.
 
 use crate::class_file::descriptor::{field_slots, method_slots};
 use crate::class_file::instruction::{Instruction, Instructions, targets, u2};
@@ -24,8 +24,8 @@ const NONE: u64 = u64::MAX - 1;
 /// Both have these bits, one in each half, and no effect has any: it is of less than 65,536 slots.
 const IS_NO_EFFECT: u64 = 1 << 63 | 1 << 31;
 
-/// Whether a code array can be decoded, has no subroutine, and every branch and handler leads to an instruction. Where that is not so, the method
-/// is left by itself.
+/// Whether a code array can be decoded, has no subroutine, and every branch and handler leads to an instruction. Where
+/// that is not so, the method is left by itself.
 fn is_sound(code: &CodeAttribute<'_>) -> bool {
     let Ok(instructions) = Instructions::new(code.code).collect::<Result<Vec<_>, _>>() else { return false };
     let is_instruction =
@@ -56,8 +56,8 @@ impl StackDepth {
         self.effects[0] = NONE;
     }
 
-    /// Decodes the code of a method into `scan`: whether that can be done, and why the JVM refuses the method, if it does for one of these
-    /// reasons. `frames`: the `info` of its StackMapTable.
+    /// Decodes the code of a method into `scan`: whether that can be done, and why the JVM refuses the method, if it
+    /// does for one of these reasons. `frames`: the `info` of its StackMapTable.
     pub(super) fn judge(
         &mut self,
         code: &CodeAttribute<'_>,
@@ -85,7 +85,8 @@ impl StackDepth {
             if walk.refusal.is_some() {
                 return (scanned, walk.refusal);
             }
-            // A JVM that does not verify (`-Xverify:none`) takes such a class; but from Java 25 on it verifies what an agent has changed.
+            // A JVM that does not verify (`-Xverify:none`) takes such a class; but from Java 25 on it verifies what an
+            // agent has changed.
             let is_missing = frames.is_none() && needs_frames && is_sound(code);
             return (scanned, is_missing.then_some(Reason::MissingStackMap));
         }
@@ -111,8 +112,8 @@ impl StackDepth {
         (scanned, None)
     }
 
-    /// Notes how deep the stack is at each frame. A refusal: a frame is deeper than `max`, if that is requested, or names a constant behind
-    /// `count` of them, for which the reason is `out`. Without `max` no depth is noted.
+    /// Notes how deep the stack is at each frame. A refusal: a frame is deeper than `max`, if that is requested, or
+    /// names a constant behind `count` of them, for which the reason is `out`. Without `max` no depth is noted.
     fn note_frames(
         &mut self,
         mut frames: Frames<'_>,
@@ -249,12 +250,13 @@ impl Walk<'_> {
 /// The room on the stack behind an instruction, of which `member` says what the member that it names takes and puts.
 #[inline(always)]
 fn left(room: i32, most: i32, pops: u32, pushes: u32, member: u64) -> i32 {
-    // Where nothing leads, it stays too much to matter: a code array has less than 65,536 instructions, and none puts more than two.
+    // Where nothing leads, it stays too much to matter: a code array has less than 65,536 instructions, and none puts
+    // more than two.
     (room + (pops + member as u32) as i32).min(most) - (pushes + (member >> 32) as u32) as i32
 }
 
-/// What a member takes from the stack and puts onto it: a method its parameters and its result, a field what it holds, if it is set or got.
-/// Many have the same descriptor, for which it is kept as well.
+/// What a member takes from the stack and puts onto it: a method its parameters and its result, a field what it holds,
+/// if it is set or got. Many have the same descriptor, for which it is kept as well.
 #[inline(never)]
 fn member(pool: &ConstantPool<'_>, effects: &mut [u64], index: u16) -> u64 {
     let effect = of_descriptor(pool, effects, index).unwrap_or(NONE);

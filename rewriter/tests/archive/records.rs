@@ -1,4 +1,5 @@
-//! Single records: where they end, which of two that contradict each other counts, and what stays of those that are not understood.
+//! Single records: where they end, which of two that contradict each other counts, and what stays of those that are not
+//! understood.
 
 use instrument_rewriter::archive::{
     Ambiguity, ErrorKind, Limits, NewEntry, Options, create, is_instrumented,

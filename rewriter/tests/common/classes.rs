@@ -7,7 +7,8 @@ pub(crate) fn listing(bytes: &[u8]) -> String {
     text::print_class(&ClassFile::parse(bytes).unwrap(), &PrintOptions::listing())
 }
 
-/// `class A` with these methods: flags, name, descriptor, Code attribute's `info`; 1 `Code`, 2 `LineNumberTable`, 4 `A`, 6 `java/lang/Object`.
+/// `class A` with these methods: flags, name, descriptor, Code attribute's `info`; 1 `Code`, 2 `LineNumberTable`, 4
+/// `A`, 6 `java/lang/Object`.
 pub(crate) fn class(
     major: u8,
     flags: u16,

@@ -163,7 +163,8 @@ fn check_module_changes(bytes: &[u8]) {
     }
 }
 
-/// Calls of one's own: at every entry, in front of every third instruction, in front of returns. What it asks for, by the place of the code.
+/// Calls of one's own: at every entry, in front of every third instruction, in front of returns. What it asks for, by
+/// the place of the code.
 #[derive(Debug, Default)]
 struct Everywhere(Mutex<BTreeMap<usize, usize>>);
 

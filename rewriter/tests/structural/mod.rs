@@ -27,8 +27,9 @@ pub(crate) mod tables;
 
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
-/// All but what is looked at on real machines: what `bytecodes`, `lines`, `values`, `given_tasks`, `references`, `streams`, `reflection` and
-/// `remote-http` insert is compared with what a JVM executes; `rmi` and `parks` insert into a few classes of the JDK.
+/// All but what is looked at on real machines: what `bytecodes`, `lines`, `values`, `given_tasks`, `references`,
+/// `streams`, `reflection` and `remote-http` insert is compared with what a JVM executes; `rmi` and `parks` insert into
+/// a few classes of the JDK.
 pub(crate) const MOST: Transforms = Transforms {
     rmi: false,
     jdbc: false,

@@ -1,8 +1,8 @@
 //! JSON for profiler.firefox.com: its processed profile format, version 55.
 //!
 //! The tables are those of the profiler's `types/profile.ts`. It has a weight of its own for traces: a sample for each
-//! stretch of time in one stack, weighted with its length in ms. The crate that writes this format knows whole weights only,
-//! which is why the tables are written here.
+//! stretch of time in one stack, weighted with its length in ms. The crate that writes this format knows whole weights
+//! only, which is why the tables are written here.
 
 use super::timeline::{Axis, NS_PER_THING, Thread, Timeline};
 use crate::origin::Origins;

@@ -1,9 +1,9 @@
-//! Folded stacks, as flamegraph.pl, inferno, speedscope and [`input::folded`](crate::input::folded) read them: one line for
-//! each context that consumed something itself.
+//! Folded stacks, as flamegraph.pl, inferno, speedscope and [`input::folded`](crate::input::folded) read them: one line
+//! for each context that consumed something itself.
 //!
-//! The format knows one figure, so it is requested. A process is a first frame, unless there is only one; threads are in
-//! brackets. A name cannot hold `;` or a line end there: descriptors become types, `Shop.price(java.lang.String)`; else `,`
-//! stands for `;`. What controls a terminal is escaped ([`printable`]).
+//! The format knows one figure, so it is requested. A process is a first frame, unless there is only one; threads are
+//! in brackets. A name cannot hold `;` or a line end there: descriptors become types, `Shop.price(java.lang.String)`;
+//! else `,` stands for `;`. What controls a terminal is escaped ([`printable`]).
 
 use super::Figure;
 use super::size;

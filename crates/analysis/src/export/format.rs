@@ -1,4 +1,5 @@
-//! The formats of other tools, and how what there is gets into a file of one: a session's ([`Recorded`]) or merged processes' ([`Merged`]).
+//! The formats of other tools, and how what there is gets into a file of one: a session's ([`Recorded`]) or merged
+//! processes' ([`Merged`]).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -387,7 +388,8 @@ pub struct Merged<'a> {
 }
 
 impl Merged<'_> {
-    /// Calls have times, always; speedscope shows no arrows, and is better off with the tree if there is nothing but calls.
+    /// Calls have times, always; speedscope shows no arrows, and is better off with the tree if there is nothing but
+    /// calls.
     pub fn is_timed(format: Format, files: &[ProfileFile]) -> bool {
         match format {
             Format::Chrome | Format::Perfetto => true,

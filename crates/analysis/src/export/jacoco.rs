@@ -1,4 +1,5 @@
-//! JaCoCo's XML report (`report.dtd` 1.1), which SonarQube, Jenkins, GitLab and others read. It has no counts, only what was missed and covered.
+//! JaCoCo's XML report (`report.dtd` 1.1), which SonarQube, Jenkins, GitLab and others read. It has no counts, only
+//! what was missed and covered.
 //!
 //! Nothing is filtered but what the compiler made up (bridges, accessors); JaCoCo filters more.
 

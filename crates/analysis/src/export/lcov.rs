@@ -1,7 +1,8 @@
 //! Tracefiles of lcov (`geninfo(1)`), which genhtml, editors and code hosts read: with counts, not only yes or no.
 //!
-//! One record for each source file: functions (`FN`, `FNDA`), branches (`BRDA`) and lines (`DA`). A branch or switch is a *block* of its line, and its
-//! ways are the *branches*; what was never reached has `-`. Lines that cannot hold a line end or a comma have none: names are escaped.
+//! One record for each source file: functions (`FN`, `FNDA`), branches (`BRDA`) and lines (`DA`). A branch or switch is
+//! a *block* of its line, and its ways are the *branches*; what was never reached has `-`. Lines that cannot hold a
+//! line end or a comma have none: names are escaped.
 
 use crate::coverage::Coverage;
 use instrument_names::printable::printable;

@@ -18,9 +18,9 @@
 //! | [`tau`] | all figures | | ParaProf, Hatchet |
 //! | [`xml`] | | objects, collections, threads and monitors | readers of the XML trace of JVMPI and TPTP profilers |
 //!
-//! [`format`](mod@format) is the list of them, and chooses between model and timeline. [`timeline`] is how events get into the formats that show when something happened: those of a [`trace`], or a model laid out; and
-//! what threads waited for, [`spans`] of it, and [`remote`] calls.
-//! The same model gives the same bytes.
+//! [`format`](mod@format) is the list of them, and chooses between model and timeline. [`timeline`] is how events get
+//! into the formats that show when something happened: those of a [`trace`], or a model laid out; and what threads
+//! waited for, [`spans`] of it, and [`remote`] calls. The same model gives the same bytes.
 
 pub mod call_tree;
 pub mod chrome;

@@ -1,8 +1,9 @@
-//! OpenTelemetry spans as JSON (OTLP 1.x, `ExportTraceServiceRequest`): a client's span for each remote call made, a server's for each one
-//! served, one trace for each outermost call.
+//! OpenTelemetry spans as JSON (OTLP 1.x, `ExportTraceServiceRequest`): a client's span for each remote call made, a
+//! server's for each one served, one trace for each outermost call.
 //!
-//! A line is one request; more than [`AT_ONCE`] spans take several, as the collector's file receiver reads them. Each process is a resource.
-//! Ids follow from the process and the number of the call in its profile: the same profiles give the same bytes.
+//! A line is one request; more than [`AT_ONCE`] spans take several, as the collector's file receiver reads them. Each
+//! process is a resource. Ids follow from the process and the number of the call in its profile: the same profiles give
+//! the same bytes.
 
 use super::otlp_resource;
 use super::remote::{Remote, connections, object};
@@ -71,7 +72,8 @@ fn number(key: &'static str, value: impl ToString) -> Attribute {
     Attribute { key, value: Value::IntValue(value.to_string()) }
 }
 
-/// Writes the calls of all processes; `programs` are what they are called. `internals`: those of the runtime's own, too.
+/// Writes the calls of all processes; `programs` are what they are called. `internals`: those of the runtime's own,
+/// too.
 ///
 /// # Errors
 /// Those of the sources and of `out`.
@@ -334,7 +336,8 @@ fn remote_method(service: &str, method: &str) -> Vec<Attribute> {
 /// The attributes of a request, which is called `GET /orders/?`.
 fn request(http: Http, name: &str) -> Vec<Attribute> {
     let mut attributes = Vec::new();
-    // As the recorder names them: `GET /orders/*`, `(other method) /dav`, and `GET (others)` where there were too many routes.
+    // As the recorder names them: `GET /orders/*`, `(other method) /dav`, and `GET (others)` where there were too many
+    // routes.
     if let Some((method, route)) = name
         .find(" /")
         .map(|at| (&name[..at], Some(&name[at + 1..])))

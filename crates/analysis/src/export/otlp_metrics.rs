@@ -1,6 +1,8 @@
-//! OpenTelemetry metrics as JSON (OTLP 1.x, `ExportMetricsServiceRequest`): how long calls took, as exponential histograms of each process.
+//! OpenTelemetry metrics as JSON (OTLP 1.x, `ExportMetricsServiceRequest`): how long calls took, as exponential
+//! histograms of each process.
 //!
-//! They are those of the recorder, bucket by bucket. What takes OTLP and has such histograms keeps all of that, as Prometheus does in native ones.
+//! They are those of the recorder, bucket by bucket. What takes OTLP and has such histograms keeps all of that, as
+//! Prometheus does in native ones.
 
 use std::io::Write;
 

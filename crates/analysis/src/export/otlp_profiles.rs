@@ -1,8 +1,9 @@
 //! OpenTelemetry profiles: `ExportProfilesServiceRequest` of `opentelemetry.proto.profiles.v1development`, as protobuf.
 //!
-//! The signal is alpha, and its messages change: the name of the format has their version. Each process is a resource, each figure a profile of its own
-//! (a profile has one type of value there), each context a stack; threads are the attribute `thread.name`. Values are what contexts consumed
-//! themselves; times are whole nanoseconds. Tables are in the dictionary of the message, and their first entries are empty.
+//! The signal is alpha, and its messages change: the name of the format has their version. Each process is a resource,
+//! each figure a profile of its own (a profile has one type of value there), each context a stack; threads are the
+//! attribute `thread.name`. Values are what contexts consumed themselves; times are whole nanoseconds. Tables are in
+//! the dictionary of the message, and their first entries are empty.
 
 use super::otlp_resource::{self, Value};
 use super::pprof::{Figure, figures, period};
@@ -165,8 +166,8 @@ struct Attribute {
 
 /// Writes a whole model, which was made of these profiles.
 ///
-/// Messages that are written one after the other are read as one: repeated fields are appended, those of the dictionary, too. So stacks, which are most of
-/// it, are never in memory as a whole.
+/// Messages that are written one after the other are read as one: repeated fields are appended, those of the
+/// dictionary, too. So stacks, which are most of it, are never in memory as a whole.
 ///
 /// # Errors
 /// Those of `out`; more entries of a table than its indices reach.
@@ -251,7 +252,8 @@ fn resource(
         profiles.push(Profile { sample_type, samples, time_unix_nano, duration_nano });
     }
     let scope = Some(Scope { name: "instrument".into(), version: env!("CARGO_PKG_VERSION").into() });
-    // Several are one process here where they have the same name and number, as in containers: what they have in common.
+    // Several are one process here where they have the same name and number, as in containers: what they have in
+    // common.
     let all = files.iter().map(|file| otlp_resource::attributes(&file.profile, &file.program()));
     let common = all.reduce(|mut common, other| {
         common.retain(|attribute| other.contains(attribute));

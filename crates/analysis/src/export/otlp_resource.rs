@@ -11,8 +11,8 @@ pub(super) enum Value {
     Number(u64),
 }
 
-/// The attributes of a process that is called so. All processes of a program have the same `service.name`; what tells them apart are
-/// `process.pid` and `service.instance.id`.
+/// The attributes of a process that is called so. All processes of a program have the same `service.name`; what tells
+/// them apart are `process.pid` and `service.instance.id`.
 pub(super) fn attributes(profile: &Profile, program: &str) -> Vec<(&'static str, Value)> {
     let text = |text: &str| Value::Text(text.to_owned());
     let mut attributes = vec![("service.name", text(program)), ("process.pid", Value::Number(profile.pid))];

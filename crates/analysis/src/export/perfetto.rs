@@ -1,7 +1,7 @@
 //! Perfetto traces: a quarter of the size of [`chrome`](super::chrome)'s JSON, because names are written once.
 //!
-//! The messages are those of perfetto's `protos/perfetto/trace`, as far as they are used: a packet for each event, all in
-//! one sequence. A trace is a message of nothing but packets, so they are written one by one.
+//! The messages are those of perfetto's `protos/perfetto/trace`, as far as they are used: a packet for each event, all
+//! in one sequence. A trace is a message of nothing but packets, so they are written one by one.
 
 use super::timeline::{Details, Flow, Thread, Timeline};
 use crate::origin::Origins;

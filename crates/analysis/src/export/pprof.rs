@@ -1,7 +1,7 @@
 //! pprof profiles: gzip of the message of pprof's `proto/profile.proto`, as `go tool pprof` and many services read it.
 //!
-//! Each context is a sample with all of its figures: how often it was met, and every resource. Threads and processes are
-//! labels (`-tagroot thread`). Figures are whole numbers there, so times become nanoseconds.
+//! Each context is a sample with all of its figures: how often it was met, and every resource. Threads and processes
+//! are labels (`-tagroot thread`). Figures are whole numbers there, so times become nanoseconds.
 
 use super::size;
 use super::strings::Strings;
@@ -105,8 +105,8 @@ struct Function {
 
 /// Writes a whole model, which was made of these profiles.
 ///
-/// Messages that are written one after the other are read as one: repeated fields are appended, so the profile is never in
-/// memory as a whole.
+/// Messages that are written one after the other are read as one: repeated fields are appended, so the profile is never
+/// in memory as a whole.
 ///
 /// # Errors
 /// Those of `out`.

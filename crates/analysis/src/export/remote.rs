@@ -1,9 +1,10 @@
-//! Remote calls as parts of a timeline: `call Shop.sell` on the thread that made it, `serve Shop.sell` on the one that served it, and
-//! arrows from one to the other and back.
+//! Remote calls as parts of a timeline: `call Shop.sell` on the thread that made it, `serve Shop.sell` on the one that
+//! served it, and arrows from one to the other and back.
 //!
 //! 1. read the calls of one process, and of each its times, its thread and where it is in the file: 32 bytes;
 //! 2. sort them by thread and time;
-//! 3. tell them thread by thread ([`super::trace`] puts them between the events of a trace), each read once more for what else is known of it.
+//! 3. tell them thread by thread ([`super::trace`] puts them between the events of a trace), each read once more for
+//!    what else is known of it.
 
 use super::error::Error;
 use super::timeline::Flow;
@@ -129,7 +130,8 @@ impl<S: Source> Calls<'_, S> {
         self.spans[from..to].to_vec()
     }
 
-    /// The names of all other threads, and their calls. What is of no known thread need not nest, and has as many threads as it takes.
+    /// The names of all other threads, and their calls. What is of no known thread need not nest, and has as many
+    /// threads as it takes.
     pub(super) fn others(&self) -> Vec<(String, Vec<Span>)> {
         let mut indices: Vec<_> = (0..self.threads.len()).filter(|&index| !self.threads[index].1).collect();
         indices.sort_by_key(|&index| self.threads[index].0);

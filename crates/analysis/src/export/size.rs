@@ -1,5 +1,5 @@
-//! How large an export becomes whose rows are whole stacks: it grows with the contexts times their depth, with the square of the depth where a
-//! program recurses. That is estimated before anything is written.
+//! How large an export becomes whose rows are whole stacks: it grows with the contexts times their depth, with the
+//! square of the depth where a program recurses. That is estimated before anything is written.
 
 use crate::model::{Arcflow, Kind, NodeId};
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ pub(super) fn is_large(size: u64, profiles: u64) -> bool {
     size > ALWAYS.max(profiles.saturating_mul(TIMES))
 }
 
-/// Bytes of stacks, about: a row for each context that `has_row`, with `frame` bytes for each context on its way and `row` beside.
+/// Bytes of stacks, about: a row for each context that `has_row`, with `frame` bytes for each context on its way and
+/// `row` beside.
 pub(super) fn stacks(
     model: &Arcflow,
     has_row: impl Fn(NodeId) -> bool,

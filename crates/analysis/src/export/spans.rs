@@ -1,7 +1,7 @@
 //! What threads waited for, as parts of a timeline: `contended com.acme.Foo #12`, `waiting com.acme.Foo #12`.
 //!
-//! Waits of all threads are mixed in the file. They are read for some threads at a time, as many as fit into a limit; of each thread they
-//! are in order.
+//! Waits of all threads are mixed in the file. They are read for some threads at a time, as many as fit into a limit;
+//! of each thread they are in order.
 
 use super::error::{Error, since};
 use super::timeline::{Thread, Timeline};
@@ -173,7 +173,8 @@ fn span(profile: &Profile, wait: &Wait, end: u64) -> Option<Span> {
     Some(Span { start: wait.start, end, is_contended, copy, class, monitor })
 }
 
-/// Tells nothing but what threads waited for, of a profile that has no other timeline: counts, or a tree. The timeline is not finished.
+/// Tells nothing but what threads waited for, of a profile that has no other timeline: counts, or a tree. The timeline
+/// is not finished.
 ///
 /// # Errors
 /// Those of the source and of the timeline.

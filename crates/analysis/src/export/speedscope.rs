@@ -1,5 +1,5 @@
-//! JSON for speedscope.app, as its `file-format-schema.json` has it: from a model a sampled profile of each thread, whose
-//! weights are what each context consumed itself; from a timeline an evented profile of each thread.
+//! JSON for speedscope.app, as its `file-format-schema.json` has it: from a model a sampled profile of each thread,
+//! whose weights are what each context consumed itself; from a timeline an evented profile of each thread.
 
 use super::Figure;
 use super::size;

@@ -1,8 +1,8 @@
 //! What really happened, from the traces of a profile to a timeline.
 //!
-//! Times are counted from an origin that the caller chooses, so that processes of one machine share an axis. Calls that had
-//! not ended end with the last event of their thread. A constructor frame that was found to be aborted late, when others
-//! lay above it already, stays until those end: a timeline has no other place for it.
+//! Times are counted from an origin that the caller chooses, so that processes of one machine share an axis. Calls that
+//! had not ended end with the last event of their thread. A constructor frame that was found to be aborted late, when
+//! others lay above it already, stays until those end: a timeline has no other place for it.
 
 pub use super::error::Error;
 use super::error::since;
@@ -38,7 +38,8 @@ pub fn origin(profile: &Profile) -> Option<u64> {
 }
 
 impl<S: Source> Trace<'_, S> {
-    /// Tells the events of the threads that are wanted by name, from the clock `origin` on. The timeline is not finished.
+    /// Tells the events of the threads that are wanted by name, from the clock `origin` on. The timeline is not
+    /// finished.
     ///
     /// # Errors
     /// Those of the source and of the timeline.
@@ -131,8 +132,8 @@ struct Frame {
     call: Option<(u64, Option<Flow>)>,
 }
 
-/// Tells one thread: the frames of a trace, and between them what it waited for and its remote calls. What does not nest is cut, or ends
-/// together with what lies above it.
+/// Tells one thread: the frames of a trace, and between them what it waited for and its remote calls. What does not
+/// nest is cut, or ends together with what lies above it.
 struct Feed<'a> {
     timeline: &'a mut dyn Timeline,
     known: &'a dyn Fn(TreeConsumer) -> String,

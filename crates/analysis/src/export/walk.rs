@@ -128,8 +128,8 @@ impl<'m> Tree<'m> {
     }
 }
 
-/// Whether a node is the root of a track, if there is anything in it. A process that is somewhere below another one did what stands below it on
-/// behalf of that one, and belongs there.
+/// Whether a node is the root of a track, if there is anything in it. A process that is somewhere below another one did
+/// what stands below it on behalf of that one, and belongs there.
 pub(super) fn starts_track(model: &Arcflow, id: NodeId) -> bool {
     let node = model.node(id);
     match node.kind {

@@ -1,9 +1,10 @@
 //! What several runs of one build have in common, and what moves among them.
 //!
-//! A figure of a method is judged if it was the same in all runs, in each of its contexts: where contexts of it moved, an equal sum is
-//! chance. It is what the method did in its settled contexts ([`Unsettled`]): below a caller that moves, equal figures may be chance. One
-//! of a context is judged if the calls of all its callers were the same, too.
-//! Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline is to be read; methods are all kept.
+//! A figure of a method is judged if it was the same in all runs, in each of its contexts: where contexts of it moved,
+//! an equal sum is chance. It is what the method did in its settled contexts ([`Unsettled`]): below a caller that
+//! moves, equal figures may be chance. One of a context is judged if the calls of all its callers were the same, too.
+//! Of contexts only as many levels are kept as make [`MOST_CONTEXTS`] lines, since a baseline is to be read; methods
+//! are all kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,8 @@ pub struct Baseline {
     pub conditions: Conditions,
     /// Methods that were called, by name.
     pub methods: BTreeMap<String, Method>,
-    /// Methods that were instrumented and never called; without parameters: none of this name was; `pkg.Class.*`: none of the class.
+    /// Methods that were instrumented and never called; without parameters: none of this name was; `pkg.Class.*`: none
+    /// of the class.
     pub never: BTreeSet<String>,
     /// Contexts in the order of their paths; the first is the root. What lies below one whose calls move is not there.
     pub contexts: Vec<Context>,
@@ -45,7 +47,8 @@ impl Baseline {
     /// Learns from runs of one build; keeps at most so many contexts.
     ///
     /// # Errors
-    /// Runs under different conditions, with the label of the one that differs; but several versions of Java are allowed.
+    /// Runs under different conditions, with the label of the one that differs; but several versions of Java are
+    /// allowed.
     pub fn learn(runs: &[Run], most_contexts: usize) -> Result<Baseline, Box<(String, Refusal)>> {
         Baseline::learn_more(runs, most_contexts, &Unsettled::default())
     }
@@ -98,8 +101,8 @@ impl Baseline {
         Ok(Baseline { runs, conditions, methods, never, contexts, levels, unsettled, all_calls })
     }
 
-    /// Takes over what `new` learned, which knew what was unsettled ([`Baseline::learn_more`]), as what is right from now on. What moved goes
-    /// on moving: one run cannot show that it does not.
+    /// Takes over what `new` learned, which knew what was unsettled ([`Baseline::learn_more`]), as what is right from
+    /// now on. What moved goes on moving: one run cannot show that it does not.
     pub fn bless(&mut self, new: Baseline) {
         let old = std::mem::replace(self, new);
         for (name, method) in old.methods {
@@ -160,8 +163,9 @@ impl Baseline {
     }
 }
 
-/// How many methods moved in one of these runs only: without it, they would be judged. As many others as that, divided by the number of
-/// runs, are to be expected to move for the first time in the next run (the estimate of Good and Turing). 0 of fewer than 3 runs.
+/// How many methods moved in one of these runs only: without it, they would be judged. As many others as that, divided
+/// by the number of runs, are to be expected to move for the first time in the next run (the estimate of Good and
+/// Turing). 0 of fewer than 3 runs.
 pub fn moved_once(runs: &[Run]) -> usize {
     if runs.len() < 3 {
         return 0;
@@ -190,7 +194,8 @@ struct InContexts {
 
 /// Takes of methods whose sum was the same in all runs what may be chance:
 ///
-/// 1. Where contexts of it moved, they made up for each other: the sum may be what the least figures of all make together, or the largest.
+/// 1. Where contexts of it moved, they made up for each other: the sum may be what the least figures of all make
+///    together, or the largest.
 /// 2. Where contexts are unsettled, only the others count.
 /// 3. Where all are, the method moves: each of them may have a call more or less.
 fn judge_by_contexts(joined: &Joined, settled: &[bool], methods: &mut BTreeMap<String, Method>) {
@@ -236,7 +241,8 @@ fn all_of_class(method: &str) -> String {
     format!("{}.*", parts(method).0)
 }
 
-/// What was instrumented and never called: by class where that is all of it, and without parameters where no method of the name was.
+/// What was instrumented and never called: by class where that is all of it, and without parameters where no method of
+/// the name was.
 fn never(runs: &[Run], methods: &BTreeMap<String, Method>) -> BTreeSet<String> {
     let used: BTreeSet<String> = methods.keys().map(|name| all_of_class(name)).collect();
     let called: BTreeSet<&str> = methods.keys().map(|name| without_parameters(name)).collect();

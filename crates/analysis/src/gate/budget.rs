@@ -8,7 +8,8 @@
 //! per = "call"                                # for each call of `under`, on average; else for the whole run
 //! ```
 //!
-//! Limits are `<= N`, `< N`, `== N`, `>= N` or `> N`. What a task of a pool does is below the method that handed the task over.
+//! Limits are `<= N`, `< N`, `== N`, `>= N` or `> N`. What a task of a pool does is below the method that handed the
+//! task over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,15 +1,17 @@
 //! Runs against a baseline and budgets: what grew, and where.
 //!
-//! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all that are checked now, in
-//! the contexts that are judged (`unsettled`), and by more than the order of tables explains (`ordering`). A method
-//! that was not there before is no finding itself: programs may get new methods. One that was there and never called is, and so are new `values` of a
-//! caller that has more of them than before. Where a method moves as a whole, a context of it that never
-//! moved is judged alone, and grew if it did by more than the method ever moved.
+//! A figure of a method grew if it was the same in all runs that the baseline was learned from, and is larger in all
+//! that are checked now, in the contexts that are judged (`unsettled`), and by more than the order of tables explains
+//! (`ordering`). A method that was not there before is no finding itself: programs may get new methods. One that was
+//! there and never called is, and so are new `values` of a caller that has more of them than before. Where a method
+//! moves as a whole, a context of it that never moved is judged alone, and grew if it did by more than the method ever
+//! moved.
 //!
-//! Many figures grow together, since what is called more often calls more itself. A *cause* is a context that grew below callers that did not
-//! grow; what lies below it is its consequence. A finding puts causes together that lie below one *place*: the nearest of the three callers above it that was
-//! called as often as before, and had the method below it before; else the nearest that was called as often as before. What one method does
-//! in several such places is told of that method.
+//! Many figures grow together, since what is called more often calls more itself. A *cause* is a context that grew
+//! below callers that did not grow; what lies below it is its consequence. A finding puts causes together that lie
+//! below one *place*: the nearest of the three callers above it that was called as often as before, and had the method
+//! below it before; else the nearest that was called as often as before. What one method does in several such places is
+//! told of that method.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Why a figure moves among runs of one build, as far as that can be known from what was recorded.
 //!
-//! A method may move because its callers do: then it *follows* one of them. Where it moves although its caller does not, the cause is looked
-//! for in its path, its name and its threads; the first that fits is said:
+//! A method may move because its callers do: then it *follows* one of them. Where it moves although its caller does
+//! not, the cause is looked for in its path, its name and its threads; the first that fits is said:
 //!
 //! | reason | what speaks for it |
 //! |---|---|

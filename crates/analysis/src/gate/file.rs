@@ -29,11 +29,12 @@
 //! 08d2aa51f3b94c77be60127d5c9f3e41 com.acme.Task.run()V -- settled
 //! ```
 //!
-//! A line is `FIGURE=VALUE` for each figure that is not 0, and a name; `FIGURE=LEAST..MOST` moves. `[methods]`, `[moved]` and
-//! `[never called]` (what was instrumented; `Class.*`: no method of the class was called) are sorted by name; what
-//! is called stands below its caller in `[contexts]`, one blank further in, siblings sorted by name. `levels=N` in `[contexts]`:
-//! deeper ones were left out. `[unsettled]` has the contexts below which nothing is judged, by name and by the key of the path, and those below them from
-//! which on it is. `calls` is of all methods. Lines that begin with `#` are comments.
+//! A line is `FIGURE=VALUE` for each figure that is not 0, and a name; `FIGURE=LEAST..MOST` moves. `[methods]`,
+//! `[moved]` and `[never called]` (what was instrumented; `Class.*`: no method of the class was called) are sorted by
+//! name; what is called stands below its caller in `[contexts]`, one blank further in, siblings sorted by name.
+//! `levels=N` in `[contexts]`: deeper ones were left out. `[unsettled]` has the contexts below which nothing is judged,
+//! by name and by the key of the path, and those below them from which on it is. `calls` is of all methods. Lines that
+//! begin with `#` are comments.
 
 use std::fmt::{self, Write};
 

@@ -1,7 +1,8 @@
 //! What the number of calls grows with: the calls of another method that were as many before.
 //!
-//! One run has one size, so this is read off the figures: 50 calls more where a method beside it, or the caller, is called 50 times grow with those calls;
-//! 2,500 or 1,225 (50 * 49 / 2) grow with their square. Small numbers fit by chance, so nothing is said below [`LEAST`].
+//! One run has one size, so this is read off the figures: 50 calls more where a method beside it, or the caller, is
+//! called 50 times grow with those calls; 2,500 or 1,225 (50 * 49 / 2) grow with their square. Small numbers fit by
+//! chance, so nothing is said below [`LEAST`].
 
 use instrument_names::signature::value_kind;
 use serde::Serialize;

@@ -21,7 +21,8 @@
 //! | [`print`] | the outcome as text, Markdown, JSON and JUnit XML |
 //! | [`sarif`] | the same as SARIF, with lines of sources |
 //!
-//! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused ([`conditions::Refusal`]).
+//! A time is never judged here. What is judged must be recorded completely: runs that lack something are refused
+//! ([`conditions::Refusal`]).
 
 pub mod baseline;
 pub mod budget;

@@ -51,8 +51,8 @@ pub fn open(path: &Path, boundary: Option<&str>) -> Result<Result<Run, Refusal>,
     }
 }
 
-/// Where methods begin in the sources, by their stable names: the path of the file below its root, and the first line, 0 if that is not
-/// known. Of several methods with one name (lambdas of one method) it is the first.
+/// Where methods begin in the sources, by their stable names: the path of the file below its root, and the first line,
+/// 0 if that is not known. Of several methods with one name (lambdas of one method) it is the first.
 ///
 /// # Errors
 /// A file that cannot be read, or is no profile.

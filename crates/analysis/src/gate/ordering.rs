@@ -1,9 +1,9 @@
 //! How many comparisons more the order of a table or of a sort explains.
 //!
-//! Hash codes differ from run to run, and so does the order in which the virtual machine lists the methods of a class. Tables and sorts
-//! of such things compare a few times more or less in one run of many, so that five equal runs are no proof. How far n comparisons are from
-//! what they are on average is about √n; so much, and what each of these comparisons calls itself, is no finding. The variances of several
-//! contexts add up.
+//! Hash codes differ from run to run, and so does the order in which the virtual machine lists the methods of a class.
+//! Tables and sorts of such things compare a few times more or less in one run of many, so that five equal runs are no
+//! proof. How far n comparisons are from what they are on average is about √n; so much, and what each of these
+//! comparisons calls itself, is no finding. The variances of several contexts add up.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The outcome of a check: text for people, Markdown for a pull request, JSON for programs, JUnit XML for a build server.
+//! The outcome of a check: text for people, Markdown for a pull request, JSON for programs, JUnit XML for a build
+//! server.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,8 @@ const REMARKS: usize = 5;
 /// Methods of a path in texts; of longer ones the outermost are left out.
 const PATH: usize = 12;
 
-/// Short names, as `OrderService#list`: with parameters where two methods would have one name, and packages where that is not enough.
+/// Short names, as `OrderService#list`: with parameters where two methods would have one name, and packages where that
+/// is not enough.
 pub(super) struct Labels {
     labels: BTreeMap<String, String>,
     /// How a name is quoted in a sentence.

@@ -3,8 +3,9 @@
 //! What moves without harm is taken out here, so that it cannot raise an alarm:
 //!
 //! - Processes and threads are no part of a context: a pool's work is in one place whichever of its threads does it.
-//! - A class initialiser stands at the top, not below the method that happened to need the class first; so do the loading of classes and
-//!   the linking of `invokedynamic`. They are links of the machine: they are no methods, and are not judged themselves.
+//! - A class initialiser stands at the top, not below the method that happened to need the class first; so do the
+//!   loading of classes and the linking of `invokedynamic`. They are links of the machine: they are no methods, and are
+//!   not judged themselves.
 //! - Names are without numbers of compilers, generators and runs ([`stable`]).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,8 +225,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Puts contexts in the order of their paths, so that what lies below one follows it. Contexts without a figure, which are known by samples of another run
-    /// alone, are left out: chance says which there are.
+    /// Puts contexts in the order of their paths, so that what lies below one follows it. Contexts without a figure,
+    /// which are known by samples of another run alone, are left out: chance says which there are.
     fn order(&mut self) {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         let mut has_figures: Vec<bool> =
@@ -296,8 +297,8 @@ impl Run {
         })
     }
 
-    /// The innermost method in which all of these contexts have their share of a figure, calls being those that it makes; none: the
-    /// program's start.
+    /// The innermost method in which all of these contexts have their share of a figure, calls being those that it
+    /// makes; none: the program's start.
     pub fn common(&self, contexts: &[usize], figure: Figure) -> Option<usize> {
         let having = contexts.iter().filter(|&&i| self.nodes[i].figures[figure as usize] > 0);
         let callers = having.map(|&i| {

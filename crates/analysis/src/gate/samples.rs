@@ -12,7 +12,8 @@ use crate::model::{Arcflow, Kind, Resource};
 /// Paths of methods, ` > ` between them, with calls and allocations.
 pub(super) type Contexts<'a> = [(&'a str, u64, u64)];
 
-/// A run of these contexts; figures are in no thread but `main`. A method without a descriptor gets `()V`, and a value none.
+/// A run of these contexts; figures are in no thread but `main`. A method without a descriptor gets `()V`, and a value
+/// none.
 pub(super) fn run(contexts: &Contexts) -> Run {
     run_in_threads(&[("main", contexts)])
 }

@@ -1,7 +1,8 @@
 //! SARIF 2.1.0 (OASIS), as code hosts read it: each finding at a line of the sources.
 //!
-//! A finding about calls stands where they come from, one about objects or bytecodes at the method that makes or executes them; the first
-//! method of these whose source file is known and found. Where there is none, it stands at the gate.
+//! A finding about calls stands where they come from, one about objects or bytecodes at the method that makes or
+//! executes them; the first method of these whose source file is known and found. Where there is none, it stands at the
+//! gate.
 
 use std::io::{self, Write};
 

@@ -138,7 +138,8 @@ impl<'a> Search<'a> {
             && (self.grown.contains_key(&key) || self.alone.contains(&(node, figure)))
     }
 
-    /// By how much more often a method is called directly by this one, wherever; none: of some contexts it is not known how it was.
+    /// By how much more often a method is called directly by this one, wherever; none: of some contexts it is not known
+    /// how it was.
     pub(super) fn more_of_caller(&self, caller: &str, method: &str) -> Option<u64> {
         let contexts = &self.baseline.contexts;
         let is_whole = self.whole.first().is_some_and(|whole| *whole);

@@ -1,15 +1,17 @@
 //! Which contexts are not judged, since what they depend on moves from run to run.
 //!
-//! A context is *unsettled* if its calls move. What lies below it may have had equal figures in all runs by chance: a call that one in
-//! a thousand calls of a moving method makes comes in one run of many. So contexts below are unsettled, too, but for those that would have moved
-//! if they depended on their caller:
+//! A context is *unsettled* if its calls move. What lies below it may have had equal figures in all runs by chance: a
+//! call that one in a thousand calls of a moving method makes comes in one run of many. So contexts below are
+//! unsettled, too, but for those that would have moved if they depended on their caller:
 //!
-//! 1. A context that is called by one whose calls move, between `min` and `max`, and was itself called `n` times in each run: n / max calls for
-//!    each call of its caller, so n * (max - min) / max of its calls would have come and gone with it. Where that is at least
-//!    [`WOULD_SHOW`], it does not depend on its caller (a pool's threads come and go, its tasks are the same), and it is settled.
+//! 1. A context that is called by one whose calls move, between `min` and `max`, and was itself called `n` times in
+//!    each run: n / max calls for each call of its caller, so n * (max - min) / max of its calls would have come and
+//!    gone with it. Where that is at least [`WOULD_SHOW`], it does not depend on its caller (a pool's threads come and
+//!    go, its tasks are the same), and it is settled.
 //! 2. Others are as their caller is.
 //!
-//! Only where it changes from a caller to its callee is kept ([`Unsettled`]): contexts of other runs, new ones included, follow from that.
+//! Only where it changes from a caller to its callee is kept ([`Unsettled`]): contexts of other runs, new ones
+//! included, follow from that.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +20,8 @@ use super::run::{Run, is_method};
 use crate::context_key::ContextKey;
 use crate::model::Kind;
 
-/// Calls that would have come and gone with a caller: with 3 the chance to see none is 1 in 20 for calls that come by chance.
+/// Calls that would have come and gone with a caller: with 3 the chance to see none is 1 in 20 for calls that come by
+/// chance.
 const WOULD_SHOW: u64 = 3;
 
 /// Contexts at which it changes whether contexts are judged.

@@ -1,7 +1,8 @@
 //! Values that were not there when a baseline was learned: the text of a statement, an address, a file.
 //!
-//! A method that is new is no finding, and what it calls more often is. A value calls nothing, so a new one would never be found; but that a text
-//! differs is no growth. A new value was there 0 times if its caller has more values of this kind than before, and the program has.
+//! A method that is new is no finding, and what it calls more often is. A value calls nothing, so a new one would never
+//! be found; but that a text differs is no growth. A new value was there 0 times if its caller has more values of this
+//! kind than before, and the program has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +43,8 @@ pub(super) fn judged<'r>(baseline: &Baseline, run: &'r Run) -> BTreeSet<&'r str>
         of_program.entry(kind).or_default()[1] += calls;
         of_callers.entry((kind, caller(node))).or_default()[1] += calls;
     }
-    // Where deeper contexts are not in the baseline, callers had these at least: who has no more than that did not grow.
+    // Where deeper contexts are not in the baseline, callers had these at least: who has no more than that did not
+    // grow.
     let grew = |[before, now]: [u64; 2]| now > before;
     let is_judged = |&&(kind, node): &&(&str, usize)| {
         is_new(run.name(node)) && grew(of_program[kind]) && grew(of_callers[&(kind, caller(node))])

@@ -22,7 +22,8 @@ pub fn complete(profile: &Profile, is_live: bool) -> Result<(), Refusal> {
     }
 }
 
-/// Why events may be missing in a profile, if so. Its process may go on: what other threads do at this moment is not looked at.
+/// Why events may be missing in a profile, if so. Its process may go on: what other threads do at this moment is not
+/// looked at.
 ///
 /// # Errors
 /// The first reason.

@@ -1,5 +1,5 @@
-//! What of the heap a profile holds, and what it does not: the agent writes it into the profile; code that was rewritten without an agent
-//! says nothing, for it sees the same always.
+//! What of the heap a profile holds, and what it does not: the agent writes it into the profile; code that was
+//! rewritten without an agent says nothing, for it sees the same always.
 
 use instrument_trace::Profile;
 

@@ -1,6 +1,7 @@
 //! How often values occurred, to an eighth of their size: exact up to 7, then four steps for each power of two.
 
-/// A histogram. Most have few different values, and a profile has very many of them: only the buckets that are used exist.
+/// A histogram. Most have few different values, and a profile has very many of them: only the buckets that are used
+/// exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Bucket and occurrences, in order.
@@ -77,8 +78,8 @@ impl Histogram {
         self.most
     }
 
-    /// The value that this share of all, from 0 to 1, does not exceed: exact up to 7, else the middle of a bucket. `None` of
-    /// nothing.
+    /// The value that this share of all, from 0 to 1, does not exceed: exact up to 7, else the middle of a bucket.
+    /// `None` of nothing.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;
@@ -90,7 +91,8 @@ impl Histogram {
         Some((low + (next - 1 - low) / 2).clamp(self.least, self.most))
     }
 
-    /// How many values are at least `from` and below `to`, both of which must be least values of buckets, such as powers of two.
+    /// How many values are at least `from` and below `to`, both of which must be least values of buckets, such as
+    /// powers of two.
     pub fn between(&self, from: u64, to: u64) -> u64 {
         let range = bucket(from)..bucket(to);
         self.buckets.iter().filter(|(bucket, _)| range.contains(bucket)).map(|(_, times)| times).sum()

@@ -1,5 +1,5 @@
-//! Which suspects are parts of one leak. What leaks is seldom a single object: an entry of a map leaks with its key, its value and the
-//! array inside of that. Two suspects belong together if
+//! Which suspects are parts of one leak. What leaks is seldom a single object: an entry of a map leaks with its key,
+//! its value and the array inside of that. Two suspects belong together if
 //!
 //! 1. the context of one leads to the context of the other, or both are the same: one call makes both;
 //! 2. they grew by the same number of objects, or one by a small multiple of the other.
@@ -10,14 +10,15 @@ use super::leaks::{Found, Suspect};
 const MOST: u64 = 64;
 
 impl Found {
-    /// Puts suspects together that are parts of one leak: sorts them by leak, that which grew most first, and within it by context.
+    /// Puts suspects together that are parts of one leak: sorts them by leak, that which grew most first, and within it
+    /// by context.
     pub fn group(&mut self) {
         number(&mut self.suspects);
     }
 }
 
-/// Numbers the leaks from 1: the one that grew by most bytes is the first. The suspects are sorted: by leak, and in a leak first what the
-/// outermost call made, then by bytes.
+/// Numbers the leaks from 1: the one that grew by most bytes is the first. The suspects are sorted: by leak, and in a
+/// leak first what the outermost call made, then by bytes.
 fn number(suspects: &mut [Suspect]) {
     // A suspect's leak is that of the one it points to; the last points to itself.
     let mut parents: Vec<usize> = (0..suspects.len()).collect();

@@ -9,9 +9,10 @@
 //! | [`leaks`] | what grows and grows |
 //! | [`query`] | which objects of which profiles a report is about |
 //!
-//! Figures come from biographies where there are any, else from counts, which know neither deaths nor, unless a tree was recorded,
-//! bytes. Only collections find objects to be gone: an object that is there to the end may be garbage that no collection looked
-//! at. So *live* is an upper bound, and what was made after the last collection is told apart.
+//! Figures come from biographies where there are any, else from counts, which know neither deaths nor, unless a tree
+//! was recorded, bytes. Only collections find objects to be gone: an object that is there to the end may be garbage
+//! that no collection looked at. So *live* is an upper bound, and what was made after the last collection is told
+//! apart.
 
 pub mod coverage;
 pub mod histogram;
@@ -66,8 +67,8 @@ impl Process<'_> {
     }
 }
 
-/// How many of the innermost methods construct the object itself: constructors of its superclasses, and its own, which may call one
-/// another. A constructor that is there again makes another object.
+/// How many of the innermost methods construct the object itself: constructors of its superclasses, and its own, which
+/// may call one another. A constructor that is there again makes another object.
 fn own_constructors(class: &str, chain: &[String]) -> usize {
     let own = format!("{class}.<init>(");
     let constructors = chain.iter().take_while(|name| name.contains(".<init>(")).count();

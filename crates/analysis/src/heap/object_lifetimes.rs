@@ -1,5 +1,5 @@
-//! The biographies of a profile, added up. There may be a thousand million; what is kept is one group for each thread, context and
-//! class, and a few figures for each collection.
+//! The biographies of a profile, added up. There may be a thousand million; what is kept is one group for each thread,
+//! context and class, and a few figures for each collection.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -22,7 +22,8 @@ pub enum By {
 pub struct Row {
     /// The class, as Java writes it.
     pub class: String,
-    /// The method that made them, and its callers if the table is by context, innermost first; empty if nothing is known.
+    /// The method that made them, and its callers if the table is by context, innermost first; empty if nothing is
+    /// known.
     pub methods: Vec<String>,
 }
 

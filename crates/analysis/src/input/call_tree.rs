@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! `resources` comes before `tree`, and a node's `name` and `kind` before its `children`; of a node only `name` has to be
-//! there. A `kind` is `process`, `thread`, `link`, `deeper` or `method`, which is meant if there is none; the outermost node is
-//! the root. Siblings of the same name and kind are added up. Members of other names are skipped.
+//! `resources` comes before `tree`, and a node's `name` and `kind` before its `children`; of a node only `name` has to
+//! be there. A `kind` is `process`, `thread`, `link`, `deeper` or `method`, which is meant if there is none; the
+//! outermost node is the root. Siblings of the same name and kind are added up. Members of other names are skipped.
 
 use super::{Error, lines};
 use crate::model::{Arcflow, Kind, NodeId, Resource};

@@ -27,11 +27,13 @@
 //! | `STAMP.. > NAME` | a consumer begins, called by the innermost open one of its thread |
 //! | `STAMP.. < NAME` | it ends |
 //!
-//! There are as many stamps as metrics: decimal numbers that only grow, below 10^30. What lies between two stamps of a thread was consumed
-//! by its innermost frame, or by the thread itself if none is open. Names go to the end of the line and may hold blanks.
+//! There are as many stamps as metrics: decimal numbers that only grow, below 10^30. What lies between two stamps of a
+//! thread was consumed by its innermost frame, or by the thread itself if none is open. Names go to the end of the line
+//! and may hold blanks.
 //!
-//! An end whose consumer is open further out closes what lies above it (*unclosed*); one that is open nowhere is ignored
-//! (*unmatched*); a stamp lower than the one before counts as equal to it (*backward*). All of these are counted in [`Remarks`].
+//! An end whose consumer is open further out closes what lies above it (*unclosed*); one that is open nowhere is
+//! ignored (*unmatched*); a stamp lower than the one before counts as equal to it (*backward*). All of these are
+//! counted in [`Remarks`].
 
 use super::lines::{self, Lines, shown};
 use super::{Error, Remarks};

@@ -5,10 +5,11 @@
 //! [main tid=4711];Main.main;Main.price 12
 //! ```
 //!
-//! Frames are separated by `;`, outermost first; behind the last blank is how much was sampled there, any number that is not
-//! negative. It becomes both n and the one resource, `samples`, of the innermost frame. A first frame in brackets is a thread, as
-//! async-profiler names them, but for what profilers put there for code they cannot name: `[unknown]`, `[libc.so.6]`. A
-//! frame without a name is taken for `[unknown]`. A line that shares its outer frames with the one before is read fastest.
+//! Frames are separated by `;`, outermost first; behind the last blank is how much was sampled there, any number that
+//! is not negative. It becomes both n and the one resource, `samples`, of the innermost frame. A first frame in
+//! brackets is a thread, as async-profiler names them, but for what profilers put there for code they cannot name:
+//! `[unknown]`, `[libc.so.6]`. A frame without a name is taken for `[unknown]`. A line that shares its outer frames
+//! with the one before is read fastest.
 
 use super::Error;
 use super::lines::{self, Lines, shown};

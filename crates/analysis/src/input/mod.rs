@@ -6,8 +6,8 @@
 //! | [`folded`] | stack samples, one stack a line, as async-profiler, perf and others write them |
 //! | [`call_tree`] | a complete call tree, as JSON |
 //!
-//! All of them are read in one pass. What is kept in memory is the model, so it grows with the number of contexts and not
-//! with the length of the input; nesting is limited by nothing else.
+//! All of them are read in one pass. What is kept in memory is the model, so it grows with the number of contexts and
+//! not with the length of the input; nesting is limited by nothing else.
 
 pub mod call_tree;
 mod error;
@@ -73,8 +73,8 @@ impl fmt::Display for Remarks {
     }
 }
 
-/// Reads an input of any of the formats: `{` begins a call tree, and the first line that is neither blank nor a comment tells
-/// events from folded stacks.
+/// Reads an input of any of the formats: `{` begins a call tree, and the first line that is neither blank nor a comment
+/// tells events from folded stacks.
 ///
 /// # Errors
 /// What cannot be read, with its line; an input that is empty or in none of the formats.

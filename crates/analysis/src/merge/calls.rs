@@ -54,23 +54,27 @@ pub enum Reason {
     FailedBeforeSending,
     /// It had no connection yet, or its arguments were still being written, when the recording ended.
     InFlight,
-    /// It did not return, and the connection that could be the other end of its own is not the only one, or is not known to be.
+    /// It did not return, and the connection that could be the other end of its own is not the only one, or is not
+    /// known to be.
     AmbiguousConnection,
     /// There is a call that it should be, but object, method or the other side of it is not the same.
     Contradiction,
     /// Neither connection nor return is known: only stub and skeleton were recorded.
     ConnectionUnknown,
-    /// The other process served this method, but its profile does not say over which connections: the JDK's classes were not rewritten there.
+    /// The other process served this method, but its profile does not say over which connections: the JDK's classes
+    /// were not rewritten there.
     PeerConnectionUnknown,
     /// A request by HTTP without a `traceparent` that both ends could know.
     NoKey,
     /// The `traceparent` of the request is not valid.
     BadKey,
-    /// Several requests have the same `traceparent`, and method and path do not tell them apart, or not all of them were recorded.
+    /// Several requests have the same `traceparent`, and method and path do not tell them apart, or not all of them
+    /// were recorded.
     RepeatedKey,
     /// The request ended with an exception, and no profile given has it: whether it arrived is not known.
     Unanswered,
-    /// No profile given has the other side: that was not recorded, or not all the time, or something between has changed the header.
+    /// No profile given has the other side: that was not recorded, or not all the time, or something between has
+    /// changed the header.
     NoOtherRecord,
 }
 
@@ -154,7 +158,8 @@ pub struct Rows {
     /// Row of the other side, or [`NONE`].
     pub(crate) partner: Vec<u32>,
     pub(crate) match_state: Vec<MatchState>,
-    /// Who is at the other end of a call that was not matched: a party; from [`MOST_PARTIES`] on, an address; or [`NONE`].
+    /// Who is at the other end of a call that was not matched: a party; from [`MOST_PARTIES`] on, an address; or
+    /// [`NONE`].
     peer: Vec<u32>,
 }
 
@@ -303,14 +308,15 @@ pub fn is_well_known(object: &ObjId) -> bool {
     object.space == Uid::default()
 }
 
-/// Whether the object of a call is known: a request by HTTP has none. All 0, it is the registry if the connection is known, or what that would have led to.
+/// Whether the object of a call is known: a request by HTTP has none. All 0, it is the registry if the connection is
+/// known, or what that would have led to.
 pub fn knows_object(call: &RemoteCall) -> bool {
     let is_asked_for = call.kind == RemoteCallKind::Made && call.host != 0;
     call.http.is_none() && (call.connection != 0 || is_asked_for || call.object != ObjId::REGISTRY)
 }
 
-/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage collection, activation. The object
-/// must be known.
+/// Whether a call is one that the runtime makes for itself or to find an object: registry, distributed garbage
+/// collection, activation. The object must be known.
 pub fn is_internal(call: &RemoteCall) -> bool {
     knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }
@@ -354,7 +360,8 @@ pub struct Matching {
     pub made: Rows,
     /// Calls served.
     pub served: Rows,
-    /// By party: calls that its program made, and those that it served for others; without those that the runtime makes for itself.
+    /// By party: calls that its program made, and those that it served for others; without those that the runtime makes
+    /// for itself.
     pub own: Vec<(u64, u64)>,
     /// Matched calls that have another place on the connection at one end than at the other.
     pub misplaced: u64,

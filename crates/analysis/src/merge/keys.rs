@@ -1,13 +1,15 @@
 //! Requests by HTTP find each other by what both ends have read in the `traceparent` header.
 //!
-//! A client gives each request a parent id of its own, but for what repeats or passes on a header as it came: retries, redirects, proxies and
-//! careless programs. So a key alone is not enough. Two records are of one request if
+//! A client gives each request a parent id of its own, but for what repeats or passes on a header as it came: retries,
+//! redirects, proxies and careless programs. So a key alone is not enough. Two records are of one request if
 //!
 //! 1. they have the same key and the same method and path;
 //! 2. no third record of either kind has these;
-//! 3. they are of two processes, or the request was made before it was served: a process that passes a header on as it came serves first.
+//! 3. they are of two processes, or the request was made before it was served: a process that passes a header on as it
+//!    came serves first.
 //!
-//! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated otherwise.
+//! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated
+//! otherwise.
 
 use instrument_trace::{RemoteCall, RemoteCallKind, TraceParent};
 use rayon::prelude::*;

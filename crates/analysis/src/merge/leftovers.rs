@@ -300,9 +300,11 @@ fn join_or_contradict(matching: &mut Matching, made: &Left, served: &Left, how: 
 ///
 /// 1. their addresses and ports fit, and no call tells of another end of either;
 /// 2. they are the only ones left with these ports;
-/// 3. the server has accepted no socket with these ports but those that it recorded calls of, whose other ends are all known but for this one:
-///    a client whose profile is missing may have had them before or after, and the server has not dispatched what came from here;
-/// 4. at least one call has the same place on both and is of an object that this server alone has; all others agree, too.
+/// 3. the server has accepted no socket with these ports but those that it recorded calls of, whose other ends are all
+///    known but for this one: a client whose profile is missing may have had them before or after, and the server has
+///    not dispatched what came from here;
+/// 4. at least one call has the same place on both and is of an object that this server alone has; all others agree,
+///    too.
 ///
 /// What nothing but these could be, and is refused by one of them, is returned: ambiguous.
 fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections) -> HashMap<u32, ()> {

@@ -4,8 +4,10 @@
 //! 2. sort the keys; one that is there twice is a contradiction;
 //! 3. read the served calls: the same UID is the same call, if object and method agree;
 //! 4. the connections of the calls so matched are the two ends of one;
-//! 5. calls that did not return: the same place on such a connection, if object and method agree ([`super::leftovers`]);
-//! 6. connections over which nothing returned: the same ports and addresses, where the server has accepted no other socket with them;
+//! 5. calls that did not return: the same place on such a connection, if object and method agree
+//!    ([`super::leftovers`]);
+//! 6. connections over which nothing returned: the same ports and addresses, where the server has accepted no other
+//!    socket with them;
 //! 7. every call that is left gets a reason.
 //!
 //! Requests by HTTP have a way of their own from step 1 to step 7: see [`super::keys`].

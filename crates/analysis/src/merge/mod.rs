@@ -88,7 +88,8 @@ impl<S: Source> Party<'_, S> {
         rows.finish(self.profile)
     }
 
-    /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last moment.
+    /// How much is in it, to be compared with that of a copy: remote calls, soundness, calls of methods, the last
+    /// moment.
     pub(crate) fn fullness(&self) -> Result<(u64, bool, u64, u64), Error> {
         let profile = self.profile;
         let mut calls = 0;
@@ -108,8 +109,8 @@ impl<S: Source> Party<'_, S> {
     }
 }
 
-/// For each party the index of another one of the same process that has more, if there is one: a copy of the same file, or one of another
-/// moment.
+/// For each party the index of another one of the same process that has more, if there is one: a copy of the same file,
+/// or one of another moment.
 ///
 /// # Errors
 /// When a source fails.

@@ -100,8 +100,8 @@ impl<'a> Nesting<'a> {
         self.outermost[made as usize]
     }
 
-    /// The outermost call that a call made is part of, on whichever side it is known: a request by HTTP from outside is known where it was
-    /// served.
+    /// The outermost call that a call made is part of, on whichever side it is known: a request by HTTP from outside is
+    /// known where it was served.
     pub fn root(&self, made: u32) -> Root {
         let outermost = self.outermost(made);
         let served = self.within(outermost).filter(|&served| self.is_from_outside(served));
@@ -131,8 +131,8 @@ impl<'a> Nesting<'a> {
         self.name(self.served[served as usize], partner.map(|row| self.made[row as usize]))
     }
 
-    /// The labels of a call made, and of the call that served it, or of that alone where it says more: [`Nesting::signature_of`] has their
-    /// text.
+    /// The labels of a call made, and of the call that served it, or of that alone where it says more:
+    /// [`Nesting::signature_of`] has their text.
     pub(super) fn labels_of_made(&self, made: u32) -> (u32, Option<u32>) {
         let served = self.matching.made.partner(made).map(|row| self.served[row as usize]);
         match served {

@@ -24,7 +24,8 @@ impl Matched {
     }
 }
 
-/// A call that was not matched: who recorded it, whether it was made there, why it was not matched, and who should have had the other side.
+/// A call that was not matched: who recorded it, whether it was made there, why it was not matched, and who should have
+/// had the other side.
 pub type Unmatched = (usize, bool, Reason, Peer);
 
 /// The numbers of a matching; every call is in exactly one of them, once for each side.

@@ -12,12 +12,14 @@
 //! client.begin <= server.begin <= client.end
 //! ```
 //!
-//! So it bounds the difference of the clocks from both sides. Only these hold for any call: large arguments are read before the client
-//! knows that they are written, and a client has its return before the server is done with the call.
+//! So it bounds the difference of the clocks from both sides. Only these hold for any call: large arguments are read
+//! before the client knows that they are written, and a client has its return before the server is done with the call.
 //!
-//! 1. read the times of the served calls, and then those of the calls made: each narrows what is possible between two processes;
+//! 1. read the times of the served calls, and then those of the calls made: each narrows what is possible between two
+//!    processes;
 //! 2. where nothing is left the clocks drift: then the call with the smallest round trip tells;
-//! 3. from the root on, the pair with the smallest uncertainty places the next process, its uncertainty added to that of the other one;
+//! 3. from the root on, the pair with the smallest uncertainty places the next process, its uncertainty added to that
+//!    of the other one;
 //! 4. a process that no calls connect to others is placed by the time of day at which it was started.
 
 use std::cmp::Reverse;

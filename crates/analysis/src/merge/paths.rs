@@ -1,9 +1,11 @@
 //! The way to every remote call: the calls that it was made within, over all processes.
 //!
 //! 1. read the served calls: their frames and durations;
-//! 2. read the calls made: the context of each, and the call that its thread served at the time, by the clock that both share;
-//! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served under; a context that
-//!    does not stand below the frame of the call that it was made within stands for that frame, or for its thread if that has none;
+//! 2. read the calls made: the context of each, and the call that its thread served at the time, by the clock that both
+//!    share;
+//! 3. the path of a call is the path of the call that it was made within, its context, and the frame that it was served
+//!    under; a context that does not stand below the frame of the call that it was made within stands for that frame,
+//!    or for its thread if that has none;
 //! 4. read the calls made once more: their figures are added up by path.
 
 use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
@@ -45,7 +47,8 @@ pub(crate) struct Path {
     pub(crate) client_ns: u64,
     /// The same as the server measured it.
     pub(crate) server_ns: u64,
-    /// What of that the calls made within them took, as the server measured them; without those of threads that are left out.
+    /// What of that the calls made within them took, as the server measured them; without those of threads that are
+    /// left out.
     pub(crate) nested_ns: u64,
     /// Time of calls of which both sides are known, less that of the server: network, marshalling.
     pub(crate) between_ns: i64,

@@ -1,5 +1,5 @@
-//! Profiles of processes that call each other: each process opened once, their calls matched, and what is made of both: the tree over
-//! all of them, OpenTelemetry spans, a timeline.
+//! Profiles of processes that call each other: each process opened once, their calls matched, and what is made of both:
+//! the tree over all of them, OpenTelemetry spans, a timeline.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -66,7 +66,8 @@ impl Processes {
     /// Reads the profiles, each process once, and matches their calls.
     ///
     /// # Errors
-    /// No profile that can be read; a file that is none; a window of time, for remote calls are known from the start only.
+    /// No profile that can be read; a file that is none; a window of time, for remote calls are known from the start
+    /// only.
     pub fn open(request: &Request) -> Result<Processes, Error> {
         let is_everything = since::is_everything(&request.since);
         if !request.since.is_empty() && !is_everything {
@@ -161,8 +162,8 @@ impl Processes {
         Err(Error::Request(format!("--process {name}: {why}; the processes are {choices}")))
     }
 
-    /// The execution tree, as a session of one model, and how it was found. `keeps_calls`: the calls of the tree are all calls of the
-    /// processes, so that what is known of single calls is true of it.
+    /// The execution tree, as a session of one model, and how it was found. `keeps_calls`: the calls of the tree are
+    /// all calls of the processes, so that what is known of single calls is true of it.
     ///
     /// # Errors
     /// A profile that cannot be read.
@@ -209,8 +210,8 @@ impl Calls<'_> {
         self.with(root, |remote| otlp::write(remote, &programs, internals, out).map_err(Error::Export))
     }
 
-    /// The calls added up by client, server and method, and the slowest outermost ones with all that was called within them, at the times of
-    /// `root`; how the clocks compare.
+    /// The calls added up by client, server and method, and the slowest outermost ones with all that was called within
+    /// them, at the times of `root`; how the clocks compare.
     ///
     /// # Errors
     /// A profile that cannot be read.
@@ -299,7 +300,8 @@ pub fn otlp(files: &[ProfileFile], out: &mut dyn Write) -> Result<Vec<Message>, 
     })
 }
 
-/// What is known of the remote calls of profiles, at the times of the client; none: there are no calls, or two profiles are of one process.
+/// What is known of the remote calls of profiles, at the times of the client; none: there are no calls, or two profiles
+/// are of one process.
 ///
 /// # Errors
 /// A profile that fails.
@@ -330,8 +332,8 @@ pub(crate) fn services_of(files: &[ProfileFile]) -> Result<(Services, Numbers), 
     })
 }
 
-/// How the clocks of profiles compare: by their remote calls, or else by the time of day; none: they are of one machine, and have one clock, or two
-/// are of one process.
+/// How the clocks of profiles compare: by their remote calls, or else by the time of day; none: they are of one
+/// machine, and have one clock, or two are of one process.
 ///
 /// # Errors
 /// A profile that fails.

@@ -1,4 +1,5 @@
-//! Where remote calls are in the model of all processes: the contexts that made them, and the link frames that they were served under.
+//! Where remote calls are in the model of all processes: the contexts that made them, and the link frames that they
+//! were served under.
 
 use instrument_trace::{LinkKind, Profile, RemoteCall, ThreadKind, TreeConsumer};
 
@@ -36,7 +37,8 @@ impl Frames {
     }
 }
 
-/// A chain of methods below a thread or below a link frame, link frames of other kinds left out: its caller's chain, and its consumer.
+/// A chain of methods below a thread or below a link frame, link frames of other kinds left out: its caller's chain,
+/// and its consumer.
 type Step = (u32, TreeConsumer);
 
 /// The chains around a frame.
@@ -45,7 +47,8 @@ struct Around {
     frame: u32,
     /// The one that begins there.
     chain: u32,
-    /// Those that it stands below: of the thread, or of the methods of a container that had the call before it was told of.
+    /// Those that it stands below: of the thread, or of the methods of a container that had the call before it was told
+    /// of.
     above: Vec<u32>,
 }
 
@@ -180,7 +183,8 @@ impl<'a> Sites<'a> {
         frame.map_or(NONE, |around| around.frame)
     }
 
-    /// The context that made a call, `within` being the link that its thread served at the time, or 0. The root: its thread is left out.
+    /// The context that made a call, `within` being the link that its thread served at the time, or 0. The root: its
+    /// thread is left out.
     pub(crate) fn made(&mut self, call: &RemoteCall, within: u32) -> NodeId {
         if let Some(&place) = self.links.get(&(call.copy, call.link)).filter(|_| call.link != 0) {
             return place;

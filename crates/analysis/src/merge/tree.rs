@@ -1,15 +1,16 @@
-//! The execution tree over several processes (seed 000, tree generation): what a server did for a call stands below the context that
-//! made the call.
+//! The execution tree over several processes (seed 000, tree generation): what a server did for a call stands below the
+//! context that made the call.
 //!
 //! 1. emit the processes that are wanted, without the frames that calls were served under: what they did for others;
-//! 2. where a context made calls, emit a node for the remote method, and below it what was done for them, and so on, along the paths of the
-//!    calls;
-//! 3. a frame that served several paths is split, its calls by how many each path made, all else by the time that it took for each, and marked:
-//!    that is an estimate;
-//! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted, or if these are requests by HTTP:
-//!    they come from outside; of a process that makes no other calls of its own but for such, nothing else is emitted;
-//! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the server does not
-//!    explain, the remote method has: network and marshalling.
+//! 2. where a context made calls, emit a node for the remote method, and below it what was done for them, and so on,
+//!    along the paths of the calls;
+//! 3. a frame that served several paths is split, its calls by how many each path made, all else by the time that it
+//!    took for each, and marked: that is an estimate;
+//! 4. what a frame did for calls that were not matched stays with its process, if all processes are wanted, or if these
+//!    are requests by HTTP: they come from outside; of a process that makes no other calls of its own but for such,
+//!    nothing else is emitted;
+//! 5. a caller waits while its call is served: that time is taken from its own, so times add up; what of the wait the
+//!    server does not explain, the remote method has: network and marshalling.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +44,8 @@ pub fn is_between(name: &str) -> bool {
 #[derive(Debug)]
 pub struct Merged {
     pub model: Arcflow,
-    /// The calls of each context by index of the node, if those of the processes are known. Calls of remote methods returned.
+    /// The calls of each context by index of the node, if those of the processes are known. Calls of remote methods
+    /// returned.
     pub contexts: Vec<ContextCalls>,
     /// The times of the calls, by client and server.
     pub stages: BTreeMap<(usize, usize), Stages>,

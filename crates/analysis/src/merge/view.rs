@@ -25,8 +25,8 @@ impl View {
     }
 }
 
-/// The party that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least if all do.
-/// None: there are no parties.
+/// The party that makes calls and serves none for others, but for those of the runtime's own; the first of those that
+/// serve least if all do. None: there are no parties.
 pub fn client(numbers: &super::Numbers) -> Option<usize> {
     let rank = |party: &usize| {
         let (made, served) = numbers.own[*party];

@@ -1,6 +1,6 @@
-//! Single outermost remote calls, each with the calls that were made within it over all processes: when each began, on the clock of the
-//! root, and how long it took at either end, on the clock of the process that measured it. A request by HTTP from outside is an outermost
-//! call, too, of which the server's end is known alone.
+//! Single outermost remote calls, each with the calls that were made within it over all processes: when each began, on
+//! the clock of the root, and how long it took at either end, on the clock of the process that measured it. A request
+//! by HTTP from outside is an outermost call, too, of which the server's end is known alone.
 //!
 //! 1. read the calls, and choose among the outermost ones: the slowest of all, and the slowest of each method;
 //! 2. read both sides of what is part of one of these; of each so many as there is room for;
@@ -63,7 +63,8 @@ impl Span {
         self.made.as_ref().or(self.served.as_ref())
     }
 
-    /// What of the client's ns was not the server's: the network, and what both machines did besides. None: both are not known.
+    /// What of the client's ns was not the server's: the network, and what both machines did besides. None: both are
+    /// not known.
     pub fn between(&self) -> Option<i64> {
         let server = self.served.as_ref()?.ns?;
         self.made.as_ref()?.ns.map(|client| clamped(i128::from(client) - i128::from(server)))

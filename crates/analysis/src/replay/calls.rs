@@ -1,9 +1,9 @@
 //! From events to calls: which frame an event belongs to, by the reading rules of the format.
 //!
-//! An event nearly always belongs to the topmost frame; that takes one comparison. Otherwise the stack is searched from the
-//! top, and what lies above the frame that is found is closed. A search in vain closes nothing, so many of them on a deep
-//! stack would be slow: once they have cost too much, open frames are counted by key, and a search is begun only if it
-//! will find something.
+//! An event nearly always belongs to the topmost frame; that takes one comparison. Otherwise the stack is searched from
+//! the top, and what lies above the frame that is found is closed. A search in vain closes nothing, so many of them on
+//! a deep stack would be slow: once they have cost too much, open frames are counted by key, and a search is begun only
+//! if it will find something.
 
 use std::collections::HashMap;
 
@@ -29,8 +29,8 @@ pub trait Visitor {
     /// What the visitor wants to know again when a call ends.
     type Call;
 
-    /// A call begins, or work on behalf of a link. `depth`: frames beneath it; the topmost of them is the caller. `pending`:
-    /// it is a constructor that has not called super() yet.
+    /// A call begins, or work on behalf of a link. `depth`: frames beneath it; the topmost of them is the caller.
+    /// `pending`: it is a constructor that has not called super() yet.
     fn enter(
         &mut self,
         consumer: TreeConsumer,
@@ -40,8 +40,8 @@ pub trait Visitor {
         at: u64,
     ) -> Self::Call;
 
-    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`CallEnd::Surplus`]: frames above that stay, one
-    /// lower.
+    /// A call ends. `depth`: frames beneath it. It is the topmost call, but for [`CallEnd::Surplus`]: frames above that
+    /// stay, one lower.
     fn leave(&mut self, call: Self::Call, consumer: TreeConsumer, how: CallEnd, depth: usize, at: u64);
 
     /// A call goes on under another caller, since that of before has ended. `depth`: frames beneath it.
@@ -66,12 +66,13 @@ pub trait Visitor {
     /// The recorder took time for itself: that much of the open calls' time is not theirs. `at`: the clock thereafter.
     fn pause(&mut self, _ns: u64, _at: u64) {}
 
-    /// A piece of the trace begins, by its index among those of the thread; `open`: the calls that are open, outermost first, as
-    /// [`super::Start`] takes them.
+    /// A piece of the trace begins, by its index among those of the thread; `open`: the calls that are open, outermost
+    /// first, as [`super::Start`] takes them.
     fn piece(&mut self, _index: usize, _at: u64, _open: &mut dyn Iterator<Item = (Key, &Self::Call)>) {}
 }
 
-/// Which events belong to an open call: its method or link, and whether it is a constructor that has not called super() yet.
+/// Which events belong to an open call: its method or link, and whether it is a constructor that has not called super()
+/// yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key(u32);
 
@@ -93,7 +94,8 @@ const LINK: u32 = 1 << 30;
 /// Searches in vain may visit this many frames before open frames are counted.
 const PATIENCE: usize = 1 << 20;
 
-/// Calls of a thread that are moved to other callers. Each may make a context, for which a hostile file needs next to nothing.
+/// Calls of a thread that are moved to other callers. Each may make a context, for which a hostile file needs next to
+/// nothing.
 const MOST_MOVES: usize = 1 << 14;
 
 /// The shadow stack of a thread.

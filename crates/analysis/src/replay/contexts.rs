@@ -90,7 +90,8 @@ pub(crate) struct Place {
 }
 
 impl Contexts {
-    /// The most frames of a context, and the node of calls past a limit: what [`Contexts::of_tree`] needs beside the tree.
+    /// The most frames of a context, and the node of calls past a limit: what [`Contexts::of_tree`] needs beside the
+    /// tree.
     pub(crate) fn limits(&self) -> (usize, u32) {
         (self.depth, self.deeper)
     }
@@ -137,8 +138,8 @@ mod tests {
     fn contexts_are_found_as_they_were_made() {
         let mut builder = TreeBuilder::new(&Limits { depth: 2, ..Limits::default() });
         let (one, two, three) = (TreeConsumer::Method(1), TreeConsumer::Method(2), TreeConsumer::Link(1));
-        // The caller of the fourth is the second, from beneath which a call was taken away; in the same context, but deeper, it is past the
-        // limit, as is all that it calls.
+        // The caller of the fourth is the second, from beneath which a call was taken away; in the same context, but
+        // deeper, it is past the limit, as is all that it calls.
         let calls = [(one, None, 0), (two, Some(0), 1), (three, Some(0), 1), (three, Some(1), 1)];
         let calls = [&calls[..], &[(three, Some(1), 2), (one, Some(4), 3), (two, Some(5), 0)]].concat();
         let mut made = Vec::new();

@@ -1,5 +1,5 @@
-//! A timeline for a page: an overview of all rows, pictures of windows, and what every context did in slices of time, of which a page that
-//! nobody serves makes windows.
+//! A timeline for a page: an overview of all rows, pictures of windows, and what every context did in slices of time,
+//! of which a page that nobody serves makes windows.
 
 use serde_json::{Value, json};
 
@@ -202,7 +202,8 @@ impl Table {
     }
 }
 
-/// What rows with a trace look like in a window, `pixels` wide. A box is depth, beginning, length, name, calls, and ns in one of them.
+/// What rows with a trace look like in a window, `pixels` wide. A box is depth, beginning, length, name, calls, and ns
+/// in one of them.
 ///
 /// # Errors
 /// A profile that cannot be read.
@@ -254,7 +255,8 @@ fn thinned(boxes: &[Run], resolution: u64) -> Vec<Run> {
     level.into_boxes(usize::MAX).unwrap_or_default()
 }
 
-/// What the contexts of rows did in slices of time of the same length, as many as there is room for: `bounds` are the moments between them.
+/// What the contexts of rows did in slices of time of the same length, as many as there is room for: `bounds` are the
+/// moments between them.
 fn slices(timeline: &Timeline, files: &[ProfileFile], rows: &[usize], room: usize) -> Result<Value, Error> {
     let step = timeline.end.div_ceil(SLICES as u64).max(1);
     let mut count = SLICES;
@@ -300,8 +302,8 @@ fn halved(parts: &[Part]) -> Vec<Part> {
     parts.chunks(2).map(pair).collect()
 }
 
-/// The contexts of a row that did something, callers first, and what they did: number, calls that began, ns; and what was open when the
-/// slice began: number, calls.
+/// The contexts of a row that did something, callers first, and what they did: number, calls that began, ns; and what
+/// was open when the slice began: number, calls.
 fn contexts(number: usize, parts: &[Part], names: &Names<'_>, known: &crate::replay::Contexts) -> Value {
     let mut is_there = vec![false; known.len()];
     let sums = parts.iter().flat_map(|part| part.sums.iter().map(|sum| sum.node));

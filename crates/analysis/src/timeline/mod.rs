@@ -1,8 +1,8 @@
-//! When everything happened: threads of processes as rows on one axis, with their calls (of traces), waits, collections, and who started
-//! whom; and what a row did in a window of time.
+//! When everything happened: threads of processes as rows on one axis, with their calls (of traces), waits,
+//! collections, and who started whom; and what a row did in a window of time.
 //!
-//! Moments are ns since the origin, the first start of the processes. Times are as measured: of a single call nobody knows what recording
-//! it cost.
+//! Moments are ns since the origin, the first start of the processes. Times are as measured: of a single call nobody
+//! knows what recording it cost.
 //!
 //! | | |
 //! |---|---|

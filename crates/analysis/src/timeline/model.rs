@@ -10,8 +10,8 @@ use crate::session::{Error, ProfileFile};
 use crate::trace_index::account::Part;
 
 impl Timeline {
-    /// What rows did from one moment on and before another: their contexts with the calls that began or were open, and [`RESOURCE`]. Rows
-    /// without a trace have nothing.
+    /// What rows did from one moment on and before another: their contexts with the calls that began or were open, and
+    /// [`RESOURCE`]. Rows without a trace have nothing.
     ///
     /// # Errors
     /// A profile that cannot be read.

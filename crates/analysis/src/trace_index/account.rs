@@ -1,4 +1,5 @@
-//! Whose time it is: from calls, in the order in which they were recorded, to what each context took itself between two moments.
+//! Whose time it is: from calls, in the order in which they were recorded, to what each context took itself between two
+//! moments.
 
 use crate::replay::Place;
 

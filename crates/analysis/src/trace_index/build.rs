@@ -1,9 +1,9 @@
 //! How the index of a trace is made: while the trace is replayed, with its tree.
 //!
-//! 1. Every event goes to the tree, whose contexts have numbers; then what it does to the calls of the thread, a [`Step`], is the same for
-//!    all that comes.
-//! 2. The account says whose time it is. A block ends at the first piece behind so many bytes of events; where all blocks together need more
-//!    than the room that there is, two become one.
+//! 1. Every event goes to the tree, whose contexts have numbers; then what it does to the calls of the thread, a
+//!    [`Step`], is the same for all that comes.
+//! 2. The account says whose time it is. A block ends at the first piece behind so many bytes of events; where all
+//!    blocks together need more than the room that there is, two become one.
 //! 3. A call that has ended goes into the levels of detail.
 //!
 //! Of a large trace a thread of its own does 2 and 3.

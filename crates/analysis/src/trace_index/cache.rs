@@ -1,7 +1,7 @@
 //! A folder in which it is kept what is known of traces. It has a bound; what was not used for longest is removed.
 //!
-//! A file begins with what it is ([`MAGIC`]), the version of its form, a checksum of all behind the key, the key, and its length. One that
-//! does not fit in any of these is not used, and replaced.
+//! A file begins with what it is ([`MAGIC`]), the version of its form, a checksum of all behind the key, the key, and
+//! its length. One that does not fit in any of these is not used, and replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

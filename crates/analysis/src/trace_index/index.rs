@@ -1,11 +1,13 @@
-//! What is known of a thread's trace after it was read once, so that a window of it is answered without reading it again.
+//! What is known of a thread's trace after it was read once, so that a window of it is answered without reading it
+//! again.
 //!
-//! The trace is cut into blocks of some pieces. Of each there is what every context did within it, and the calls that were open when it
-//! began. A window is the sum of the blocks that lie in it, and of two that lie in it in part: those are replayed. Pictures come from
-//! levels of detail ([`super::levels`]); a window so narrow that these are too coarse is replayed.
+//! The trace is cut into blocks of some pieces. Of each there is what every context did within it, and the calls that
+//! were open when it began. A window is the sum of the blocks that lie in it, and of two that lie in it in part: those
+//! are replayed. Pictures come from levels of detail ([`super::levels`]); a window so narrow that these are too coarse
+//! is replayed.
 //!
-//! Both have a bound on their memory ([`Share`]), whatever the length of the trace: where it is reached, blocks become longer, and the
-//! finest level is given up.
+//! Both have a bound on their memory ([`Share`]), whatever the length of the trace: where it is reached, blocks become
+//! longer, and the finest level is given up.
 
 use instrument_trace::{Error, Source, Thread, TreeConsumer};
 use rayon::prelude::*;
@@ -91,7 +93,8 @@ impl Index {
         Ok(index)
     }
 
-    /// Reads a trace once, and gives the thread what [`replay::thread`] gives it. `advance` is told bytes that were read.
+    /// Reads a trace once, and gives the thread what [`replay::thread`] gives it. `advance` is told bytes that were
+    /// read.
     ///
     /// # Errors
     /// When the source fails.
@@ -141,7 +144,8 @@ impl Index {
         Ok(window)
     }
 
-    /// What happened between moments, each not before the one in front of it. The first part is what was before all, the last what was behind.
+    /// What happened between moments, each not before the one in front of it. The first part is what was before all,
+    /// the last what was behind.
     ///
     /// # Errors
     /// When the source fails.

@@ -23,8 +23,8 @@ pub(super) struct Known {
 /// What is known of a trace, to be written.
 pub(super) type Keeping<'a> = (&'a Thread, &'a Found, Option<&'a Index>);
 
-/// Writes what is known of the traces of a profile, in the order of its threads. Behind it there is where each begins, and in the last eight
-/// bytes where that list does.
+/// Writes what is known of the traces of a profile, in the order of its threads. Behind it there is where each begins,
+/// and in the last eight bytes where that list does.
 pub(super) fn write<W: Write>(out: &mut Out<W>, known: &[Keeping<'_>]) {
     let mut ends = Vec::new();
     for (thread, found, index) in known {
@@ -43,8 +43,8 @@ pub(super) fn write<W: Write>(out: &mut Out<W>, known: &[Keeping<'_>]) {
     out.bytes(&list.to_le_bytes());
 }
 
-/// The same read again, for a profile whose traces were not replayed; none: it is not what was written of this profile, or has no indexes
-/// and these are wanted.
+/// The same read again, for a profile whose traces were not replayed; none: it is not what was written of this profile,
+/// or has no indexes and these are wanted.
 pub(super) fn read(bytes: &[u8], profile: &Profile, wants_index: bool) -> Option<Vec<Known>> {
     let (bytes, list) = bytes.split_last_chunk::<8>()?;
     let (bytes, list) = bytes.split_at_checked(usize::try_from(u64::from_le_bytes(*list)).ok()?)?;

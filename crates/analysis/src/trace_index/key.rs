@@ -1,14 +1,16 @@
 //! By what a trace is recognised.
 //!
-//! The key of a profile is a hash of the version of this program and the length and time of its file, so that no other build takes what
-//! one has made, the room that the index had, the length of the file, the time at which it
-//! was modified last, its first 4 KiB, where every piece of its traces lies with its clock, and 64 samples of 4 KiB each from all over it.
+//! The key of a profile is a hash of the version of this program and the length and time of its file, so that no other
+//! build takes what one has made, the room that the index had, the length of the file, the time at which it was
+//! modified last, its first 4 KiB, where every piece of its traces lies with its clock, and 64 samples of 4 KiB each
+//! from all over it.
 //!
-//! A recorder writes to a profile only while its process lives: it moves the clock of its beat in the first 4 KiB on, and makes pieces. A
-//! profile that is replaced or edited has another time of modification. So a profile has the key of what was kept only if nobody wrote to it,
-//! or somebody set its time back and missed all samples, on purpose. A time of modification that lies less than 2 s back says too little, as
-//! clocks of file systems are coarse; nor does one that lies less than a minute back, if the recording was killed, or goes on where it cannot
-//! be seen: the kernel changes the time only when it writes down what is mapped. Such a profile is not kept yet.
+//! A recorder writes to a profile only while its process lives: it moves the clock of its beat in the first 4 KiB on,
+//! and makes pieces. A profile that is replaced or edited has another time of modification. So a profile has the key of
+//! what was kept only if nobody wrote to it, or somebody set its time back and missed all samples, on purpose. A time
+//! of modification that lies less than 2 s back says too little, as clocks of file systems are coarse; nor does one
+//! that lies less than a minute back, if the recording was killed, or goes on where it cannot be seen: the kernel
+//! changes the time only when it writes down what is mapped. Such a profile is not kept yet.
 
 use std::fs::File;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,8 +24,8 @@ const SAMPLE: usize = 4096;
 const SAMPLES: u64 = 64;
 /// What the coarsest clock of a file system may be behind.
 const SETTLED: Duration = Duration::from_secs(2);
-/// What is mapped is written to the disk by then, and whoever writes to it again changes the time of modification: of a profile of which it
-/// is not known that its recording has ended.
+/// What is mapped is written to the disk by then, and whoever writes to it again changes the time of modification: of a
+/// profile of which it is not known that its recording has ended.
 const WRITTEN: Duration = Duration::from_secs(60);
 
 /// What is the same only for the same profile.

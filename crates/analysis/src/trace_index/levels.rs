@@ -1,9 +1,10 @@
-//! Calls at several levels of detail: at each one calls that are at least as long as its resolution are there one by one, and shorter ones
-//! beside each other are one box.
+//! Calls at several levels of detail: at each one calls that are at least as long as its resolution are there one by
+//! one, and shorter ones beside each other are one box.
 //!
-//! At every depth of the stack a level has at most a few boxes for each resolution's worth of time, however many calls there were. A level
-//! is made of the boxes of the finer one, so that all of them together cost little more than the finest. What has more boxes than there is
-//! room for is given up, from the finest on; the next one takes the calls themselves from then on.
+//! At every depth of the stack a level has at most a few boxes for each resolution's worth of time, however many calls
+//! there were. A level is made of the boxes of the finer one, so that all of them together cost little more than the
+//! finest. What has more boxes than there is room for is given up, from the finest on; the next one takes the calls
+//! themselves from then on.
 
 use std::io::Write;
 
@@ -272,7 +273,8 @@ impl Levels {
         self.levels.first().map(|level| level.resolution)
     }
 
-    /// The boxes within a window at the coarsest level that is as fine as asked for, or else the finest, and what its resolution is.
+    /// The boxes within a window at the coarsest level that is as fine as asked for, or else the finest, and what its
+    /// resolution is.
     pub(crate) fn within(
         &self,
         (from, to): (u64, u64),

@@ -1,5 +1,5 @@
-//! What is known of traces after they were read once: their trees, and an index by which a window of time is answered without reading them
-//! again; in memory, and kept in a folder.
+//! What is known of traces after they were read once: their trees, and an index by which a window of time is answered
+//! without reading them again; in memory, and kept in a folder.
 //!
 //! | module | |
 //! |---|---|
@@ -34,7 +34,8 @@ pub use index::Share;
 use crate::replay::{self, Limits};
 use kept::Known;
 
-/// What the indexes of all traces may take together: 96 MiB for sums, 56 MiB for each level of detail, of which a few are full.
+/// What the indexes of all traces may take together: 96 MiB for sums, 56 MiB for each level of detail, of which a few
+/// are full.
 const TOTAL: Share = Share { sums: 3 << 20, boxes: 1 << 20 };
 /// What each may take at least.
 const LEAST: Share = Share { sums: 1 << 8, boxes: 1 << 6 };
@@ -57,8 +58,9 @@ pub(crate) struct Reading<'a> {
 /// Indexes by copy and ordinal of their thread.
 pub(crate) type Indexes = HashMap<(u32, u32), Arc<Index>>;
 
-/// Replays the traces of a profile as [`replay::profile`] does, with an index of each if that is wanted; or takes what is known from the
-/// cache. `profiles`: how many share the room. `is_live`: it may grow, and is not kept. The text says why it was not kept, if that failed.
+/// Replays the traces of a profile as [`replay::profile`] does, with an index of each if that is wanted; or takes what
+/// is known from the cache. `profiles`: how many share the room. `is_live`: it may grow, and is not kept. The text says
+/// why it was not kept, if that failed.
 ///
 /// # Errors
 /// When the source fails.

@@ -1,7 +1,8 @@
-//! The API of classes by their access flags: what other packages can use, how two versions of it differ, and what breaks.
+//! The API of classes by their access flags: what other packages can use, how two versions of it differ, and what
+//! breaks.
 //!
-//! A class belongs to it if it and the classes around it are public or protected, a member if it is public, or protected in a class that can
-//! be extended. What compilers made (`synthetic`) does not.
+//! A class belongs to it if it and the classes around it are public or protected, a member if it is public, or
+//! protected in a class that can be extended. What compilers made (`synthetic`) does not.
 
 mod class;
 mod generics;
@@ -137,7 +138,8 @@ impl Judgement {
     }
 }
 
-/// The tree of all archives that only one side has: a new version of a library has another file name. It comes after the others.
+/// The tree of all archives that only one side has: a new version of a library has another file name. It comes after
+/// the others.
 pub(super) const ONE_SIDED: usize = usize::MAX;
 
 /// The classes of both sides.

@@ -1,7 +1,8 @@
-//! `instrument diff --markdown`: what a pull request changes in bytecode, size and API, as a comment on GitHub takes it.
+//! `instrument diff --markdown`: what a pull request changes in bytecode, size and API, as a comment on GitHub takes
+//! it.
 //!
-//! A comment has room for 65,536 characters. The table of sizes is always whole; the API gets a third of the room, the methods the rest, in
-//! the order of their classes. What did not fit is counted in the last line.
+//! A comment has room for 65,536 characters. The table of sizes is always whole; the API gets a third of the room, the
+//! methods the rest, in the order of their classes. What did not fit is counted in the last line.
 
 use super::api::{Change, Judgement, Kind, Side, Verdict};
 use instrument_messages::number;

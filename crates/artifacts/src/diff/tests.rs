@@ -41,7 +41,8 @@ fn lines_of(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Each row of the API that `--json` printed: its kind, `C`, `S` or `B` for compatible, sources break, compiled code breaks, too; and why.
+/// Each row of the API that `--json` printed: its kind, `C`, `S` or `B` for compatible, sources break, compiled code
+/// breaks, too; and why.
 fn rows_of(text: &str) -> Vec<String> {
     let lines = lines_of(text);
     let rows = lines.iter().filter(|line| line["kind"].is_string());

@@ -23,8 +23,8 @@ const SECONDS: u64 = 120;
 pub(super) struct CaseFile {
     /// What the case is about, in one line.
     pub(super) title: String,
-    /// Makes the class files: a program and its arguments. `{out}` is an empty directory for them, `{case}` the folder of the case,
-    /// `{cases}` the folder of all cases. None: they lie in the folder of the case.
+    /// Makes the class files: a program and its arguments. `{out}` is an empty directory for them, `{case}` the folder
+    /// of the case, `{cases}` the folder of all cases. None: they lie in the folder of the case.
     pub(super) command: Vec<String>,
     /// The class to run, with `--jvm`.
     pub(super) main: Option<String>,

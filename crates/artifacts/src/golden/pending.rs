@@ -1,4 +1,5 @@
-//! What is not as blessed, kept beside what is until somebody has judged it: in the folder `pending` of a case, under the same names.
+//! What is not as blessed, kept beside what is until somebody has judged it: in the folder `pending` of a case, under
+//! the same names.
 
 use super::case::{Case, STDOUT, class_of, text_of, write};
 use anyhow::{Context, Result};

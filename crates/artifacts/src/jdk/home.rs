@@ -24,7 +24,8 @@ fn is_archive(path: &Path) -> bool {
 
 /// Copies everything but the module image and the archives of shared class data. `home` is a canonical path.
 ///
-/// Links that lead out of the directory lead to the same place: where they say how to get there from here, they say where it is instead.
+/// Links that lead out of the directory lead to the same place: where they say how to get there from here, they say
+/// where it is instead.
 pub fn copy(home: &Path, to: &Path) -> Result<()> {
     let mut tree = Tree::read(home)?;
     tree.others.retain(|path| path != Path::new(IMAGE) && !is_archive(path));

@@ -37,7 +37,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The module that all others read, and whose classes are there first.
 const BASE: &str = "java.base";
-/// The first id without a shared file. Below are those of archives that are rewritten without one, and those that the agent gives.
+/// The first id without a shared file. Below are those of archives that are rewritten without one, and those that the
+/// agent gives.
 pub const FIRST_ID: u32 = 3 << 19;
 /// The method of `java.lang.System` that the virtual machine calls last of all before it is initialised.
 const LAST_PHASE: (&str, &str) = ("initPhase3", "()V");

@@ -1,4 +1,5 @@
-//! A rewritten JDK runs for the first time: its archives of shared class data are made, and it has to pass its start-up test.
+//! A rewritten JDK runs for the first time: its archives of shared class data are made, and it has to pass its start-up
+//! test.
 
 use super::home;
 use anyhow::{Context, Result, bail, ensure};
@@ -35,8 +36,8 @@ pub fn make_archives(original: &Path, copy: &Path) -> Result<usize> {
     Ok(archives.len())
 }
 
-/// The start-up test: the copy prints what the original prints, with its classes verified and from its archive, and leaves a profile whose counts
-/// balance. Returns how many of the methods with these ids were recorded.
+/// The start-up test: the copy prints what the original prints, with its classes verified and from its archive, and
+/// leaves a profile whose counts balance. Returns how many of the methods with these ids were recorded.
 ///
 /// # Errors
 /// It fails.

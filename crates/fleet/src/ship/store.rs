@@ -1,8 +1,8 @@
-//! The folder that profiles are shipped to. A file is there under the SHA-256 of its bytes, so whoever ships the same bytes writes the same
-//! file, and any number of hosts need no lock.
+//! The folder that profiles are shipped to. A file is there under the SHA-256 of its bytes, so whoever ships the same
+//! bytes writes the same file, and any number of hosts need no lock.
 //!
-//! A name appears only when its bytes are there: they are written under another name, brought to the disk, read back, and renamed. A run
-//! that is killed leaves at most that other name behind, which a later run removes.
+//! A name appears only when its bytes are there: they are written under another name, brought to the disk, read back,
+//! and renamed. A run that is killed leaves at most that other name behind, which a later run removes.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -117,8 +117,8 @@ impl Store {
         directory.canonicalize().is_ok_and(|path| path == self.root)
     }
 
-    /// Ships the bytes of a file, which are known already. `day`: the folder, which follows from the bytes. `surely`: bytes that are there
-    /// are read and compared, and not only counted.
+    /// Ships the bytes of a file, which are known already. `day`: the folder, which follows from the bytes. `surely`:
+    /// bytes that are there are read and compared, and not only counted.
     pub(super) fn put(
         &self,
         source: &mut File,
@@ -152,8 +152,8 @@ impl Store {
         Ok(Put::Copied)
     }
 
-    /// Writes bytes beside their place, reads them back, and gives them their name. What fails leaves nothing, which on a full disk gives the
-    /// room back.
+    /// Writes bytes beside their place, reads them back, and gives them their name. What fails leaves nothing, which on
+    /// a full disk gives the room back.
     fn write(&self, source: &mut File, target: &Path, content: &Content) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::Failed(error.into());
         let prefix = format!(".{}.{}.{}.", &content.hex()[..16], self.host, std::process::id());
@@ -192,8 +192,8 @@ impl Store {
         Ok(!surely || Content::of(&mut File::open(target)?)? == *content)
     }
 
-    /// Removes what runs of this host left that were killed, and what is left of others for a day. Who still writes to it finds it gone and
-    /// writes it again: nothing is lost by that.
+    /// Removes what runs of this host left that were killed, and what is left of others for a day. Who still writes to
+    /// it finds it gone and writes it again: nothing is lost by that.
     fn clean(&self) -> io::Result<()> {
         for folder in fs::read_dir(&self.root)? {
             let folder = folder?;
@@ -219,7 +219,8 @@ impl Store {
     }
 }
 
-/// The folder of a day, open. Others write here as well: a link that one of them has put in its place is not followed, whenever that is.
+/// The folder of a day, open. Others write here as well: a link that one of them has put in its place is not followed,
+/// whenever that is.
 struct Day {
     /// Leads to this folder and no other.
     path: PathBuf,

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Opens or creates the file, and locks it; `locked` waits for the lock, and says whether it was given. The lock is `flock(2)`'s on the open file:
-/// who dies gives it back. None: the lock was not given.
+/// Opens or creates the file, and locks it; `locked` waits for the lock, and says whether it was given. The lock is
+/// `flock(2)`'s on the open file: who dies gives it back. None: the lock was not given.
 ///
 /// # Errors
 /// It cannot be opened or locked; it is not a regular file.
@@ -50,8 +50,8 @@ pub fn lock_within(file: &File, limit: Duration) -> io::Result<bool> {
     }
 }
 
-/// Appends `text` after the first `known` bytes, which end with a whole line: a line that a crash left incomplete behind them is overwritten. The
-/// file must be locked.
+/// Appends `text` after the first `known` bytes, which end with a whole line: a line that a crash left incomplete
+/// behind them is overwritten. The file must be locked.
 ///
 /// # Errors
 /// The file cannot be written; then part of `text` may be in it, which the next call overwrites.

@@ -43,7 +43,8 @@ fn pack(text: &[u8], level: i32) -> Vec<u8> {
 /// # Errors
 /// See [`GzError`].
 pub fn decompress(packed: &[u8], limit: usize) -> Result<Vec<u8>, GzError> {
-    // The member's last four bytes are its unpacked size (RFC 1952 2.3.1). Deflate cannot shrink data to less than 1/1032.
+    // The member's last four bytes are its unpacked size (RFC 1952 2.3.1). Deflate cannot shrink data to less than
+    // 1/1032.
     let trailer = packed.last_chunk::<4>().ok_or(GzError::Damaged)?;
     let size = u32::from_le_bytes(*trailer) as usize;
     if size / 1032 > packed.len() {

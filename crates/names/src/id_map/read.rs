@@ -7,11 +7,12 @@ use std::io::{self, Read};
 /// No line is longer, in bytes: two names of 65,535 bytes (JVMS 4.4.7), each byte escaped to four, and some numbers.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// Reads the text of a map to its end, in pieces: a file may claim a length that it does not have the content for (a sparse file).
+/// Reads the text of a map to its end, in pieces: a file may claim a length that it does not have the content for (a
+/// sparse file).
 ///
 /// # Errors
-/// The reader's; [`io::ErrorKind::InvalidData`] for what goes on for a mebibyte without the end of a line, which is no id map. Memory is bounded by twice
-/// the text that has lines.
+/// The reader's; [`io::ErrorKind::InvalidData`] for what goes on for a mebibyte without the end of a line, which is no
+/// id map. Memory is bounded by twice the text that has lines.
 pub fn read_text(mut reader: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     loop {
@@ -87,8 +88,8 @@ pub enum IdMapErrorKind {
 }
 
 impl IdMap {
-    /// Reads a map. Bytes after the last line end are a line that was being appended when the writer died: they are ignored, and
-    /// [`valid_len`](IdMap::valid_len) is where the next append must begin. An empty text is an empty map.
+    /// Reads a map. Bytes after the last line end are a line that was being appended when the writer died: they are
+    /// ignored, and [`valid_len`](IdMap::valid_len) is where the next append must begin. An empty text is an empty map.
     ///
     /// # Errors
     /// The first line that is wrong in any other way. Memory is bounded by a small multiple of the text.
@@ -99,8 +100,8 @@ impl IdMap {
     }
 
     /// Reads what was appended to the text from [`valid_len`](IdMap::valid_len) on: by others, or by ourselves (see
-    /// [`write_new`](IdMap::write_new)), which is how a map learns what of it has been written. What others append comes before any
-    /// id of our own is given.
+    /// [`write_new`](IdMap::write_new)), which is how a map learns what of it has been written. What others append
+    /// comes before any id of our own is given.
     ///
     /// # Errors
     /// As [`parse`](IdMap::parse); lines are counted from the beginning of `text`.

@@ -1,11 +1,13 @@
 //! A hash table from keys that lie elsewhere to their `u32` index: open addressing, linear probing, no removal.
 //!
-//! The hash is seeded, so that no input can be made whose names all collide; nothing that is written depends on it.
-//! A slot holds 32 bits of the key's hash and the index, so that growing needs no key and a probe touches the key only on a likely hit.
+//! The hash is seeded, so that no input can be made whose names all collide; nothing that is written depends on it. A
+//! slot holds 32 bits of the key's hash and the index, so that growing needs no key and a probe touches the key only on
+//! a likely hit.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A seeded hash of byte strings: folded 128-bit products of eight-byte words, about 4 ns for a name where SipHash takes 25.
+/// A seeded hash of byte strings: folded 128-bit products of eight-byte words, about 4 ns for a name where SipHash
+/// takes 25.
 #[derive(Debug)]
 pub(super) struct Seed([u64; 3]);
 

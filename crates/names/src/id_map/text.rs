@@ -1,4 +1,5 @@
-//! Names in the text of an id map: every name of a class file becomes one word of printable ASCII, and comes back byte for byte.
+//! Names in the text of an id map: every name of a class file becomes one word of printable ASCII, and comes back byte
+//! for byte.
 //!
 //! | in the name | in the text |
 //! |---|---|

@@ -10,15 +10,16 @@ impl IdMap {
         self.write_lines(self.methods.iter(), out);
     }
 
-    /// Appends the text of a map that holds only the methods with these ids (in ascending order, or the text cannot be read back): what
-    /// one output carries of a map that it shares. Ids that are not in the map are left out.
+    /// Appends the text of a map that holds only the methods with these ids (in ascending order, or the text cannot be
+    /// read back): what one output carries of a map that it shares. Ids that are not in the map are left out.
     pub fn write_part(&self, ids: impl IntoIterator<Item = u32>, out: &mut Vec<u8>) {
         out.extend(HEADER.as_bytes());
         let indices = ids.into_iter().filter_map(|id| self.index_of(id));
         self.write_lines(indices.map(|index| &self.methods[index]), out);
     }
 
-    /// Appends what has to follow the text that was parsed so that it says the same as this map: nothing, if nothing has changed.
+    /// Appends what has to follow the text that was parsed so that it says the same as this map: nothing, if nothing
+    /// has changed.
     pub fn write_new(&self, out: &mut Vec<u8>) {
         if !self.parsed.header {
             out.extend(HEADER.as_bytes());

@@ -29,7 +29,8 @@ impl Place {
     ];
 }
 
-/// `abstract class Odd { static final int s; int f; static int m(Object o) { return o == null ? 2 : 1; } abstract void a(); }`, and attributes.
+/// `abstract class Odd { static final int s; int f; static int m(Object o) { return o == null ? 2 : 1; } abstract void
+/// a(); }`, and attributes.
 pub(super) struct Class {
     pub(super) version: u16,
     pub(super) pool: Pool,

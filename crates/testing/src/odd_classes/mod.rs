@@ -1,5 +1,5 @@
-//! Odd classes: every attribute at every place and in every version, constants and frames of every kind, right and wrong. What a virtual machine
-//! says of them, it alone knows.
+//! Odd classes: every attribute at every place and in every version, constants and frames of every kind, right and
+//! wrong. What a virtual machine says of them, it alone knows.
 
 mod attributes;
 mod class;

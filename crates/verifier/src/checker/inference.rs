@@ -1,11 +1,11 @@
 //! Verification by type inference (JVMS 4.10.2), for class files from before StackMapTable.
 //!
 //! 1. The operands of all instructions are checked.
-//! 2. From the beginning of the method, instructions are executed on types until none is left whose type state changed. A type state is
-//!    kept where a way may join another one: at targets of branches, at handlers and behind `jsr`.
+//! 2. From the beginning of the method, instructions are executed on types until none is left whose type state changed.
+//!    A type state is kept where a way may join another one: at targets of branches, at handlers and behind `jsr`.
 //! 3. Where ways join, types become the nearest that all are. Stacks have to be of one height.
-//! 4. A subroutine (`jsr`) runs on the types of all its callers; behind it, a caller has its own types again but for the local variables
-//!    that the subroutine set.
+//! 4. A subroutine (`jsr`) runs on the types of all its callers; behind it, a caller has its own types again but for
+//!    the local variables that the subroutine set.
 
 use super::tables::local_form;
 use super::{Checker, MOST_WORK, decode};

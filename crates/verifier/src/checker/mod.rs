@@ -1,11 +1,14 @@
-//! Verification by type checking (JVMS 4.10.1), as HotSpot's ClassVerifier does it: one pass over the code of each method.
+//! Verification by type checking (JVMS 4.10.1), as HotSpot's ClassVerifier does it: one pass over the code of each
+//! method.
 //!
 //! 1. The beginnings of instructions are marked ([`decode`]).
 //! 2. The exception table and the local variable table have to name such places.
 //! 3. The StackMapTable is read ([`StackMaps`]).
-//! 4. Instruction by instruction, the type state changes ([`instructions`]); at every frame, branch and handler it has to fit.
+//! 4. Instruction by instruction, the type state changes ([`instructions`]); at every frame, branch and handler it has
+//!    to fit.
 //!
-//! Class files from before version 50, and those of version 50 that fail, are verified by type inference ([`inference`], JVMS 4.10.2).
+//! Class files from before version 50, and those of version 50 that fail, are verified by type inference
+//! ([`inference`], JVMS 4.10.2).
 
 mod calls;
 mod fields;
@@ -308,7 +311,8 @@ impl<'c, 'a, 'p> Checker<'c, 'a, 'p> {
         }
     }
 
-    /// The type state has to fit the frames of all handlers that cover the instruction. `this_was_uninitialized`: it was so before.
+    /// The type state has to fit the frames of all handlers that cover the instruction. `this_was_uninitialized`: it
+    /// was so before.
     fn covered(&mut self, pc: usize, this_was_uninitialized: bool) -> Check {
         if self.infers {
             return Ok(());
@@ -350,7 +354,8 @@ impl<'c, 'a, 'p> Checker<'c, 'a, 'p> {
         Ok(())
     }
 
-    /// The flags of a member as it is found from a class upwards, if it is protected and of another package than the current class.
+    /// The flags of a member as it is found from a class upwards, if it is protected and of another package than the
+    /// current class.
     fn is_protected_elsewhere(
         &mut self,
         from: NameId,

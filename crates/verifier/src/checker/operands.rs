@@ -1,4 +1,5 @@
-//! The operands of all instructions, reached or not (JVMS 4.9.1), as the verifier by type inference checks them before it begins.
+//! The operands of all instructions, reached or not (JVMS 4.9.1), as the verifier by type inference checks them before
+//! it begins.
 
 use super::Checker;
 use super::instructions::check_switch;

@@ -75,7 +75,8 @@ pub(crate) const EFFECTS: [Option<Effect>; 256] = {
     table
 };
 
-/// Type and form of a load or store of a local variable: the opcode of the form with an operand, and the index if it has none.
+/// Type and form of a load or store of a local variable: the opcode of the form with an operand, and the index if it
+/// has none.
 pub(crate) fn local_form(opcode: u8) -> Option<(u8, Option<usize>)> {
     Some(match opcode {
         op::ILOAD..=op::ALOAD | op::ISTORE..=op::ASTORE => (opcode, None),

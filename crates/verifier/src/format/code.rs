@@ -1,4 +1,5 @@
-//! The Code attribute and its tables (JVMS 4.7.3, 4.7.12 to 4.7.14): what is checked without a look at the instructions.
+//! The Code attribute and its tables (JVMS 4.7.3, 4.7.12 to 4.7.14): what is checked without a look at the
+//! instructions.
 
 use super::attributes::Seen;
 use super::names::{self, Use};

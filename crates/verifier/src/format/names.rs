@@ -15,7 +15,8 @@ pub enum Use {
     Method,
 }
 
-/// Whether these bytes are modified UTF-8 (JVMS 4.4.7). Before version 48, encodings that are longer than needed are taken.
+/// Whether these bytes are modified UTF-8 (JVMS 4.4.7). Before version 48, encodings that are longer than needed are
+/// taken.
 pub fn is_modified_utf8(text: &[u8], major: u16) -> bool {
     if text.iter().fold(0, |seen, &b| seen | (b | b.wrapping_sub(1))) < 0x80 {
         return true;
@@ -94,7 +95,8 @@ fn is_unqualified(name: &[u8], what: Use) -> bool {
     }
 }
 
-/// How many bytes at the front are a Java identifier, or several with slashes between. Beyond ASCII every character is taken for a letter.
+/// How many bytes at the front are a Java identifier, or several with slashes between. Beyond ASCII every character is
+/// taken for a letter.
 fn identifier(name: &[u8], slashes: bool) -> usize {
     let mut at_start = true;
     for (at, &b) in name.iter().enumerate() {
@@ -149,7 +151,8 @@ pub fn is_field(text: &[u8], major: u16) -> bool {
     field(text, false, major) == Some(text.len())
 }
 
-/// The slots of the parameters of a method descriptor (JVMS 4.3.3); none if it is none, or does not fit the method's name.
+/// The slots of the parameters of a method descriptor (JVMS 4.3.3); none if it is none, or does not fit the method's
+/// name.
 pub fn method(name: &[u8], text: &[u8], major: u16) -> Option<usize> {
     if name == b"<clinit>" && text != b"()V" && major >= 51 {
         return None;

@@ -1,9 +1,10 @@
 //! A new module image: the resources of another one, some of them with new content, and more.
 //!
-//! What stays is copied as it is stored, in the order of the file. The strings of the other image stay where they are, because compressed
-//! resources and packages name them by their place. Directories (`/modules/java.base/java/lang`, and `/packages`) are resources, too: they list what
-//! is in them by the places of the locations, so they are written anew. The tables are made anew, as `jdk.tools.jlink.internal.PerfectHashBuilder` does
-//! it: names whose first hash is the same get a seed that leads each of them to a place of its own.
+//! What stays is copied as it is stored, in the order of the file. The strings of the other image stay where they are,
+//! because compressed resources and packages name them by their place. Directories (`/modules/java.base/java/lang`, and
+//! `/packages`) are resources, too: they list what is in them by the places of the locations, so they are written anew.
+//! The tables are made anew, as `jdk.tools.jlink.internal.PerfectHashBuilder` does it: names whose first hash is the
+//! same get a seed that leads each of them to a place of its own.
 
 use super::{
     BASE, COMPRESSED, EXTENSION, HEADER, Image, KINDS, Location, MAGIC, MODULE, OFFSET, PARENT, SEED,
@@ -258,7 +259,8 @@ fn is_directory(name: &str) -> bool {
         || name.strip_prefix(MODULES).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The location of a new resource, as far as its name says it: `/module/parent/base.extension`. Directories and packages have no parts.
+/// The location of a new resource, as far as its name says it: `/module/parent/base.extension`. Directories and
+/// packages have no parts.
 fn located(name: &str, strings: &mut Strings) -> Result<Location> {
     let path = name.strip_prefix('/').and_then(|name| name.split_once('/'));
     let (module, path) = path.with_context(|| format!("{name} is no name of a resource"))?;

@@ -13,8 +13,8 @@ struct Walked<'t> {
 }
 
 impl Walked<'_> {
-    /// The constructor calls, each with what it initialises and whether a copy lies beneath and the way to it is straight; of a
-    /// constructor also the ranges with `this` initialised.
+    /// The constructor calls, each with what it initialises and whether a copy lies beneath and the way to it is
+    /// straight; of a constructor also the ranges with `this` initialised.
     fn flow(&self) -> Result<String, Reason> {
         let mut assembly = Assembly::of(self.text);
         let frames = self.frames.map(|frames| assembly.frames(frames));
@@ -251,7 +251,8 @@ fn where_ways_meet_an_object_is_known_if_both_have_it() {
             "a: new A; astore_1; iload_0; tableswitch d d c; c: aconst_null; astore_1; d: aload_1; j: init; return",
             "j=?",
         ),
-        // A loop: what its end leaves in the local is not what came in, also for a loop in front of it that was walked by then.
+        // A loop: what its end leaves in the local is not what came in, also for a loop in front of it that was walked
+        // by then.
         ("a: new A; astore_1; l: aload_1; pop; aconst_null; astore_1; iload_0; ifeq l; return", ""),
         ("a: new A; astore_1; l: aload_1; i: init; iload_0; ifeq l; return", "i=?"),
         (

@@ -30,8 +30,8 @@ const ACC_SYNTHETIC: u16 = 0x1000;
 const FIRST_WITH_PRIVATE_INTERFACE_METHODS: u16 = 52;
 
 impl ClassRewriter {
-    /// Gives a method that is left for `reason` a wrapper, if it is to have one and can have one; whether it has. The class is copied up to
-    /// `copied`, and then up to the end of the method's code.
+    /// Gives a method that is left for `reason` a wrapper, if it is to have one and can have one; whether it has. The
+    /// class is copied up to `copied`, and then up to the end of the method's code.
     pub(super) fn try_wrap(&mut self, large: &Large<'_>, reason: Reason) -> bool {
         if !self.wraps(large, reason) {
             return false;
@@ -69,8 +69,8 @@ impl ClassRewriter {
             && !self.names.get_or_insert_with(|| Names::of(&class.pool)).asks_for_its_caller
     }
 
-    /// Appends the wrapper's Code attribute to the methods, and the method with the code to the new ones. Whether the other transforms
-    /// found room in there.
+    /// Appends the wrapper's Code attribute to the methods, and the method with the code to the new ones. Whether the
+    /// other transforms found room in there.
     fn wrap(&mut self, large: &Large<'_>) -> Result<bool, Reason> {
         let Large { old, descriptor_index, request, .. } = large;
         let OldMethod { class, method, attribute, code, .. } = old;

@@ -1,4 +1,5 @@
-//! What stands in front of an instruction of the new code: insertions, detours and trampolines, in the order drawn at [`Place`].
+//! What stands in front of an instruction of the new code: insertions, detours and trampolines, in the order drawn at
+//! [`Place`].
 
 use crate::class_file::opcode;
 use crate::code::code_scan::CodeScan;

@@ -155,8 +155,8 @@ fn branches_that_no_longer_reach_get_longer() {
     }
 }
 
-/// A conditional branch that gets too far by what is inserted at `x`: `down` bytes behind the place at `s`, `up` bytes in front of the one at
-/// `y`, neither of which control falls into.
+/// A conditional branch that gets too far by what is inserted at `x`: `down` bytes behind the place at `s`, `up` bytes
+/// in front of the one at `y`, neither of which control falls into.
 fn far_branch(down: usize, up: usize, [s, f, y]: [&str; 3], inserted: &str, target: &str) -> String {
     format!(
         "goto s; {s}s: pad {}; iload_0; b: ifeq {target}; {f}f: pad {}; goto y; {y}y: pad {}; x: {inserted}return; \

@@ -1,5 +1,5 @@
-//! Which calls make a request by HTTP, or serve one: of `java.net.http`, `URLConnection`, `URL`, OkHttp, Apache HttpClient 4 and 5, servlets and
-//! their filters.
+//! Which calls make a request by HTTP, or serve one: of `java.net.http`, `URLConnection`, `URL`, OkHttp, Apache
+//! HttpClient 4 and 5, servlets and their filters.
 
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::INVOKEVIRTUAL;

@@ -6,7 +6,8 @@ use crate::class_file::mutf8;
 use instrument_names::glob::push_modified_utf8_str;
 use instrument_names::printable::printable;
 
-/// A call of a static method that returns nothing. Each `with_..` adds a parameter to the method and says what is passed for it.
+/// A call of a static method that returns nothing. Each `with_..` adds a parameter to the method and says what is
+/// passed for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub(super) owner: Vec<u8>,
@@ -39,14 +40,15 @@ pub enum Value {
     This,
     /// An argument of the method, counted from 0. Behind the entry, only one to which the method assigns nothing.
     Argument(u8),
-    /// What an instruction has left on the stack, behind it; behind the call of a constructor by `new`, the new object; in front of a
-    /// return, what is returned.
+    /// What an instruction has left on the stack, behind it; behind the call of a constructor by `new`, the new object;
+    /// in front of a return, what is returned.
     Result,
     /// What leaves the method: for [`at_throw`](super::Calls::at_throw).
     Exception,
     /// Whose method the instruction calls, or whose field it accesses.
     Receiver,
-    /// What the instruction takes from the stack besides the receiver, counted from 0: arguments of a call, the value for a field.
+    /// What the instruction takes from the stack besides the receiver, counted from 0: arguments of a call, the value
+    /// for a field.
     Operand(u8),
 }
 
@@ -91,8 +93,8 @@ const MAX_UTF8: usize = 65_535;
 const MAX_SLOTS: u16 = 255;
 
 impl Call {
-    /// A call of `owner.name()`: a static method without result of a class (not of an interface). `owner` is an internal name:
-    /// `com/acme/Hooks`.
+    /// A call of `owner.name()`: a static method without result of a class (not of an interface). `owner` is an
+    /// internal name: `com/acme/Hooks`.
     ///
     /// # Errors
     /// Names that JVMS 4.2 does not allow.
@@ -153,8 +155,8 @@ impl Call {
         }
     }
 
-    /// One more parameter, of this type (a field descriptor, JVMS 4.3.2, in modified UTF-8), for what the program has. That an object is
-    /// one of the class `parameter` is for the caller to know: the rewriter knows no other classes.
+    /// One more parameter, of this type (a field descriptor, JVMS 4.3.2, in modified UTF-8), for what the program has.
+    /// That an object is one of the class `parameter` is for the caller to know: the rewriter knows no other classes.
     ///
     /// # Errors
     /// `parameter` is no descriptor, or there are too many.

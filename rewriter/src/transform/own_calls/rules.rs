@@ -1,11 +1,13 @@
 //! Calls by rules: at which places of which methods which static method is called with what.
 //!
-//! A rule chooses methods by patterns, annotations and supertypes, and places in them by a [`Kind`]. The method that it calls is chosen at
-//! each place by the types of what is passed, among those of its name ([`Signature`]): types are checked against it and never converted.
+//! A rule chooses methods by patterns, annotations and supertypes, and places in them by a [`Kind`]. The method that it
+//! calls is chosen at each place by the types of what is passed, among those of its name ([`Signature`]): types are
+//! checked against it and never converted.
 //!
-//! - What is not there at a place, such as `this` in a static method, leaves the place as it is, for a reason ([`Absent`]) that is
-//!   counted.
-//! - What has the wrong type is a mismatch: [`Rules::mismatches`] has them all, and nothing of a program that has one should be used.
+//! - What is not there at a place, such as `this` in a static method, leaves the place as it is, for a reason
+//!   ([`Absent`]) that is counted.
+//! - What has the wrong type is a mismatch: [`Rules::mismatches`] has them all, and nothing of a program that has one
+//!   should be used.
 //! - The classes whose methods the rules call get no calls: they would call themselves.
 
 mod find;

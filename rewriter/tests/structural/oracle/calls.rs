@@ -4,8 +4,8 @@ use super::{MethodCheck, Part, ensure};
 use crate::structural::listing::{Insn, op};
 use crate::structural::model::Pool;
 
-/// Classes of a group; names of methods; parameters; simple name of the wrapped interface and what lies over the task. `+E`
-/// stands for a second form with an Executor behind.
+/// Classes of a group; names of methods; parameters; simple name of the wrapped interface and what lies over the task.
+/// `+E` stands for a second form with an Executor behind.
 const HANDED_OVER: &str = "
 executor execute (Ljava/lang/Runnable;) Runnable top
 executor submit (Ljava/lang/Runnable;) Runnable top
@@ -112,8 +112,8 @@ pub(super) fn maker(pool: &Pool, insn: &Insn<'_>) -> Option<&'static str> {
     }
 }
 
-/// What lies over the task, from the top down: opcodes that store it to a local variable and load it, and that variable's place behind
-/// those of the method.
+/// What lies over the task, from the top down: opcodes that store it to a local variable and load it, and that
+/// variable's place behind those of the method.
 fn moved(over: &str) -> &'static [(u8, u8, u16)] {
     const OBJECT: (u8, u8, u16) = (0x3a, 0x19, 0);
     match over {
@@ -132,7 +132,8 @@ struct Wrapped {
     by_receiver: bool,
 }
 
-/// How the task of the call `insn` is wrapped. The calls of executors count for every class that is on no list, if there is a receiver.
+/// How the task of the call `insn` is wrapped. The calls of executors count for every class that is on no list, if
+/// there is a receiver.
 fn handed_over(pool: &Pool, insn: &Insn<'_>) -> Option<Wrapped> {
     let (10 | 11, entry) = pool.entry(insn.index()) else { return None };
     let class = pool.class(u16::from_be_bytes([entry[0], entry[1]]));

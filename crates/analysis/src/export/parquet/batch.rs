@@ -380,7 +380,8 @@ fn error_bits(value: f64) -> u32 {
     rounded_up(value as f32).to_bits()
 }
 
-/// What a figure may be off by with 10 significant bits, and no less than it is: nobody knows it better, and such values repeat.
+/// What a figure may be off by with 10 significant bits, and no less than it is: nobody knows it better, and such
+/// values repeat.
 fn rounded_up(error: f32) -> f32 {
     const LEFT_OUT: u32 = (1 << 14) - 1;
     let rounded = f32::from_bits(error.to_bits().saturating_add(LEFT_OUT) & !LEFT_OUT);

@@ -1,7 +1,8 @@
-//! A column of a group of rows as it lies in a file: pages of encoded and compressed values, and what the file says of them.
+//! A column of a group of rows as it lies in a file: pages of encoded and compressed values, and what the file says of
+//! them.
 //!
-//! The crate `parquet` has writers of columns, too; they take rows of any nesting and values of any size. These columns are flat, and many
-//! have one value only, which is written without a look at each row.
+//! The crate `parquet` has writers of columns, too; they take rows of any nesting and values of any size. These columns
+//! are flat, and many have one value only, which is written without a look at each row.
 
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Compression, Encoding, EncodingMask, PageType, ZstdLevel};

@@ -1,4 +1,5 @@
-//! The values of a column, by row. As long as all rows have the same, it is kept once: of most columns a program has nothing.
+//! The values of a column, by row. As long as all rows have the same, it is kept once: of most columns a program has
+//! nothing.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! How the columns of a file are written. What is chosen was measured (`bench/fleet`): for columns of each kind the smallest of the encodings
-//! that the readers of the tests have. `BYTE_STREAM_SPLIT` would save 0.4 bytes of a time; no reader of Spark for it is known that reads
-//! columns at a time.
+//! How the columns of a file are written. What is chosen was measured (`bench/fleet`): for columns of each kind the
+//! smallest of the encodings that the readers of the tests have. `BYTE_STREAM_SPLIT` would save 0.4 bytes of a time; no
+//! reader of Spark for it is known that reads columns at a time.
 
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::Result;
@@ -12,7 +12,8 @@ use super::schema::{Column, Of, Table, VERSION};
 
 /// What a higher level saves of the bytes is less than it costs: level 6 a tenth, for three times the time.
 pub(super) const ZSTD_LEVEL: i32 = 3;
-/// Bytes of a dictionary of numbers: where more are different, few are there twice, and the dictionary takes more than it saves.
+/// Bytes of a dictionary of numbers: where more are different, few are there twice, and the dictionary takes more than
+/// it saves.
 const NUMBERS: usize = 1 << 20;
 /// Rows of a page.
 pub(super) const PAGE: usize = 20_000;

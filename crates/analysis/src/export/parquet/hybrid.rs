@@ -1,4 +1,5 @@
-//! Small numbers as Parquet packs them: runs of equal ones, and groups of eight of so many bits each (Encodings, "RLE/bit-packing hybrid").
+//! Small numbers as Parquet packs them: runs of equal ones, and groups of eight of so many bits each (Encodings,
+//! "RLE/bit-packing hybrid").
 
 /// Equal numbers that are a run at least.
 const RUN: usize = 8;

@@ -69,7 +69,8 @@ impl Inputs {
     }
 }
 
-/// Of the profiles of a process the fullest, and of equal ones the first. Only where there are several, they are read for it.
+/// Of the profiles of a process the fullest, and of equal ones the first. Only where there are several, they are read
+/// for it.
 fn fullest(of_process: Vec<Input>, messages: &mut Vec<Message>) -> Result<Input, Error> {
     let is_single = of_process.len() == 1;
     let mut best: Option<(Fullness, Input)> = None;

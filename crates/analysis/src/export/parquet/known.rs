@@ -65,7 +65,8 @@ impl Known {
         place
     }
 
-    /// Counts the methods of the id maps of a profile, each once. Profiles of one build share their maps, so these are read once.
+    /// Counts the methods of the id maps of a profile, each once. Profiles of one build share their maps, so these are
+    /// read once.
     pub(super) fn id_maps(&mut self, file: &ProfileFile, profiles: &[ProfileFile]) {
         let maps = file.names.id_maps();
         if let Some((of, _, count)) = &mut self.maps

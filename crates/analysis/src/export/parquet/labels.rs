@@ -27,8 +27,8 @@ impl Sources {
     }
 }
 
-/// Reads `service=shop,team=a%2Cb`: pairs as in the variable `OTEL_RESOURCE_ATTRIBUTES` (OpenTelemetry, Resource SDK), which profiles have as
-/// well. What is no pair or has no name is left out.
+/// Reads `service=shop,team=a%2Cb`: pairs as in the variable `OTEL_RESOURCE_ATTRIBUTES` (OpenTelemetry, Resource SDK),
+/// which profiles have as well. What is no pair or has no name is left out.
 pub fn read(text: &str) -> Labels {
     let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
     let pairs = pairs.map(|(key, value)| (decoded(key.trim()), decoded(value.trim())));

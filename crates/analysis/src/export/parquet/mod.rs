@@ -20,15 +20,17 @@
 //! | [`together`] | processes that call each other, as one |
 //!
 //! Every figure is one of the model, which reports print, or a sum of them. A context is the hash of its path
-//! ([`crate::context_key`]), so what is known of it in any number of processes is one `GROUP BY`. A total has its callees in it, and rows of
-//! contexts below one of the same method are marked (`nested`): sums over the others count nothing twice ([`crate::arcs`]).
+//! ([`crate::context_key`]), so what is known of it in any number of processes is one `GROUP BY`. A total has its
+//! callees in it, and rows of contexts below one of the same method are marked (`nested`): sums over the others count
+//! nothing twice ([`crate::arcs`]).
 //!
-//! The same profiles with the same labels give the same files, byte for byte: rows come in the order of the processes' keys, and files are
-//! named by a hash of what is in them (the *batch*). So a dataset grows by files, none is ever changed, and what is exported twice is there
-//! once. A process that was exported in two batches, as a live one may be, has rows of both: readers take those of one.
+//! The same profiles with the same labels give the same files, byte for byte: rows come in the order of the processes'
+//! keys, and files are named by a hash of what is in them (the *batch*). So a dataset grows by files, none is ever
+//! changed, and what is exported twice is there once. A process that was exported in two batches, as a live one may be,
+//! has rows of both: readers take those of one.
 //!
-//! Memory: a process for each processor at a time, a group of rows of each table of one partition, the keys of the contexts and methods of one partition, and
-//! the profiles that have remote calls, which are matched with each other.
+//! Memory: a process for each processor at a time, a group of rows of each table of one partition, the keys of the
+//! contexts and methods of one partition, and the profiles that have remote calls, which are matched with each other.
 
 mod batch;
 mod chunk;
@@ -78,7 +80,8 @@ pub trait Folder {
     /// It cannot be made.
     fn create(&mut self, path: &Path) -> io::Result<Self::File>;
 
-    /// A file is written. The last ones are those of the processes, without which no reader counts the rows of the others.
+    /// A file is written. The last ones are those of the processes, without which no reader counts the rows of the
+    /// others.
     ///
     /// # Errors
     /// It cannot be kept.
@@ -174,7 +177,8 @@ impl<F: Folder> Files<'_, F> {
     }
 }
 
-/// A table of a partition that is being written. It has a file also without a row: engines do not read what has no file.
+/// A table of a partition that is being written. It has a file also without a row: engines do not read what has no
+/// file.
 struct Rows<W: Write + Send> {
     path: PathBuf,
     table: &'static Table,

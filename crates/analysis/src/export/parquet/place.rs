@@ -1,4 +1,5 @@
-//! Where the files of a dataset lie: `TABLE/service=S/build=B/day=D/BATCH.parquet`, as Hive has it, which all engines read.
+//! Where the files of a dataset lie: `TABLE/service=S/build=B/day=D/BATCH.parquet`, as Hive has it, which all engines
+//! read.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -49,8 +50,8 @@ impl Partition {
     }
 }
 
-/// The value of a partition as the name of a folder: what is no letter, digit, `.`, `_`, `-` or `+` becomes `%` and two digits. What is too
-/// long ends with a hash in the place of the rest.
+/// The value of a partition as the name of a folder: what is no letter, digit, `.`, `_`, `-` or `+` becomes `%` and two
+/// digits. What is too long ends with a hash in the place of the rest.
 fn escaped(value: &str) -> String {
     let mut text = String::new();
     for &byte in value.as_bytes() {

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 /// Rows of a table, by partition.
 type ByPartition<'a, W> = BTreeMap<&'a Partition, Rows<W>>;
 
-/// Writes what is known of the calls between the processes of `inputs`, whose profiles are `profiles`. `all`: the inputs of all partitions.
+/// Writes what is known of the calls between the processes of `inputs`, whose profiles are `profiles`. `all`: the
+/// inputs of all partitions.
 pub(super) fn rows<F: Folder>(
     all: &[Input],
     inputs: &[&Input],

@@ -1,6 +1,7 @@
 //! The tables of a dataset and their columns: the one list, which the files, the queries and the book follow.
 //!
-//! It is only ever extended: no column is renamed, removed, or given another meaning or type. [`VERSION`] counts the extensions.
+//! It is only ever extended: no column is renamed, removed, or given another meaning or type. [`VERSION`] counts the
+//! extensions.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
-//! The sums over the contexts of each method of a process, so that a question about methods need not read every context.
+//! The sums over the contexts of each method of a process, so that a question about methods need not read every
+//! context.
 //!
-//! What is nested is a part of the total of a context above it, and in no sum of totals: as reports have it ([`crate::arcs`]).
+//! What is nested is a part of the total of a context above it, and in no sum of totals: as reports have it
+//! ([`crate::arcs`]).
 
 use super::figures::{ENDS, Figure, Process, whole};
 use super::inputs::Input;

@@ -1,8 +1,8 @@
 //! Processes that call each other, as one process: what a server did for a call stands below the context that made it
 //! ([`crate::merge`]), so a sum over thousands of such programs is one over equal keys, as it is of single processes.
 //!
-//! The remote method is a context, `remote NAME`, and what was done for it stands below. Processes and threads that lie within are left out:
-//! they are in no key.
+//! The remote method is a context, `remote NAME`, and what was done for it stands below. Processes and threads that lie
+//! within are left out: they are in no key.
 
 use std::path::PathBuf;
 

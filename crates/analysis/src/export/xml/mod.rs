@@ -1,8 +1,8 @@
 //! The XML trace of heap and thread events, in the vocabulary of the JVMPI and TPTP profilers.
 //!
-//! `crates/analysis/schema/trace.xsd` is its schema. The root is `TRACE`. For each process, or each copy of the runtime in it that recorded such
-//! events, `node`, `processCreate`, `agentCreate` and `traceStart` come first, then its events in the order of time, then `traceEnd`.
-//! An element that defines an id comes before those that refer to it.
+//! `crates/analysis/schema/trace.xsd` is its schema. The root is `TRACE`. For each process, or each copy of the runtime
+//! in it that recorded such events, `node`, `processCreate`, `agentCreate` and `traceStart` come first, then its events
+//! in the order of time, then `traceEnd`. An element that defines an id comes before those that refer to it.
 //!
 //! | element | attributes | from |
 //! |---|---|---|
@@ -18,11 +18,11 @@
 //! | `monWait` | `threadIdRef? monitorId? classIdRef? timeout time` | `timeout`: ms that were requested; 0: for ever |
 //! | `monWaited` | `threadIdRef? monitorId? classIdRef? timeout time` | `timeout`: ms that it took |
 //!
-//! Times are seconds since 1970-01-01 UTC with nine digits. Ids are the numbers of the profile; `r7` is the thread that is 7th to
-//! record where the virtual machine's number for it is not known; from the second trace on they begin with its number, `2.17`, for
-//! ids are those of the document. No id is used twice. What is not known is left out. An array has the name that Java gives it,
-//! `int[]`. Text may be anything: what XML cannot hold, and what parsers change in attributes (control characters, U+FFFE, U+FFFF),
-//! becomes `\uXXXX`, as in Java, and a backslash becomes two.
+//! Times are seconds since 1970-01-01 UTC with nine digits. Ids are the numbers of the profile; `r7` is the thread that
+//! is 7th to record where the virtual machine's number for it is not known; from the second trace on they begin with
+//! its number, `2.17`, for ids are those of the document. No id is used twice. What is not known is left out. An array
+//! has the name that Java gives it, `int[]`. Text may be anything: what XML cannot hold, and what parsers change in
+//! attributes (control characters, U+FFFE, U+FFFF), becomes `\uXXXX`, as in Java, and a backslash becomes two.
 
 mod order;
 mod phases;

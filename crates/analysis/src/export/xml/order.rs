@@ -2,12 +2,14 @@
 //!
 //! Records lie nearly in the order of their beginnings, but nobody promises it, and their ends lie anywhere. So
 //!
-//! 1. every piece of the file is cut into chunks, and each is read once to find the first and the last event of either end;
-//! 2. the [`BATCH`] earliest events that were not returned yet are gathered in a heap, from chunks in the order of their first events, until
-//!    there is none left whose first event is earlier than the last of a full heap;
+//! 1. every piece of the file is cut into chunks, and each is read once to find the first and the last event of either
+//!    end;
+//! 2. the [`BATCH`] earliest events that were not returned yet are gathered in a heap, from chunks in the order of
+//!    their first events, until there is none left whose first event is earlier than the last of a full heap;
 //! 3. they are returned in order; from 2 again, until there are none.
 //!
-//! Where records are nearly in order each chunk is read once more for each end. In the worst case all are read for every batch.
+//! Where records are nearly in order each chunk is read once more for each end. In the worst case all are read for
+//! every batch.
 
 use std::collections::BinaryHeap;
 

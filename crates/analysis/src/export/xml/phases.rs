@@ -1,5 +1,6 @@
-//! When things happened, told by the collections that had ended. The clock of an object and the number of collections at its birth
-//! are not read in one moment: the number decides, and the clock is moved to the nearest moment that goes with it.
+//! When things happened, told by the collections that had ended. The clock of an object and the number of collections
+//! at its birth are not read in one moment: the number decides, and the clock is moved to the nearest moment that goes
+//! with it.
 
 use instrument_trace::{Object, Profile};
 

@@ -1,4 +1,5 @@
-//! Writes what happened in a process: rare events, which are all in memory, between those of objects and waits, which are not.
+//! Writes what happened in a process: rare events, which are all in memory, between those of objects and waits, which
+//! are not.
 
 use std::io::{self, Write};
 

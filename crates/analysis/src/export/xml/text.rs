@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Text that may be anything, as a value that every XML parser takes and gives back as it is: what XML 1.0 forbids or
-/// parsers change in attributes (control characters, U+FFFE, U+FFFF) becomes `\uXXXX`, as in Java, and a backslash becomes two.
+/// parsers change in attributes (control characters, U+FFFE, U+FFFF) becomes `\uXXXX`, as in Java, and a backslash
+/// becomes two.
 pub(super) fn value(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| c == '\\' || c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     if !text.contains(is_odd) {

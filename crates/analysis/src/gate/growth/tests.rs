@@ -5,7 +5,8 @@ use crate::gate::samples::{Contexts, found};
 const LOOP: &str = "a.Main.main > a.List.each";
 const CALLED: &str = "a.Main.main > a.List.each > a.Item.price";
 
-/// With what the calls of the one method that grew grow: its name, how many come with each, and whether with the square.
+/// With what the calls of the one method that grew grow: its name, how many come with each, and whether with the
+/// square.
 fn grows(before: &Contexts, after: &Contexts) -> Option<(String, u64, bool)> {
     let [finding] = &found(&[before], after)[..] else { panic!() };
     finding.growth.as_ref().map(|growth| (growth.with.clone(), growth.each, growth.quadratic))

@@ -5,7 +5,8 @@ use crate::gate::figure::Range;
 use crate::gate::samples::{learned, run, with};
 use crate::gate::{Baseline, check};
 
-/// A tree of the form of a table with hash codes that differ from run to run: some calls of `same` look into an entry, and few of those read on.
+/// A tree of the form of a table with hash codes that differ from run to run: some calls of `same` look into an entry,
+/// and few of those read on.
 fn table(same: u64, entries: u64, reads: u64, tasks: u64) -> Vec<(&'static str, u64, u64)> {
     let mut contexts = with(&[
         ("a.Main.main > a.Table.same", same, 0),

@@ -142,7 +142,8 @@ impl Class {
         Ok(())
     }
 
-    /// What InnerClasses says of a nested class (JVMS 4.7.6). One that cannot be named in other packages loses its access flags.
+    /// What InnerClasses says of a nested class (JVMS 4.7.6). One that cannot be named in other packages loses its
+    /// access flags.
     fn place(&mut self, class: &ClassFile<'_>) -> Result<(), ClassError> {
         self.place = Some(FlagsOf::Class);
         let table = find_attribute(class.attributes(), &class.pool, b"InnerClasses")?;
@@ -187,7 +188,8 @@ impl Class {
             && (self.is(flags::INTERFACE) || self.has_constructor(ACCESSIBLE))
     }
 
-    /// Whether other packages can make objects of it, if it is not abstract: a protected constructor is for subclasses alone (JLS 6.6.2.2).
+    /// Whether other packages can make objects of it, if it is not abstract: a protected constructor is for subclasses
+    /// alone (JLS 6.6.2.2).
     pub(super) fn is_instantiable(&self) -> bool {
         self.has_constructor(flags::PUBLIC)
     }

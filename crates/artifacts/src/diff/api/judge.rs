@@ -1,4 +1,5 @@
-//! What a new version of a class breaks for those who use the old one: for compiled code as JLS chapter 13 has it, and for sources.
+//! What a new version of a class breaks for those who use the old one: for compiled code as JLS chapter 13 has it, and
+//! for sources.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -89,8 +90,8 @@ impl Pair<'_> {
         Some(Change::new(key.kind, &self.old, before, after, reasons))
     }
 
-    /// What breaks of a member that the class inherits. What is gone is gone from here, too; another change is one of the class that
-    /// declares the member, if that has a row.
+    /// What breaks of a member that the class inherits. What is gone is gone from here, too; another change is one of
+    /// the class that declares the member, if that has a row.
     fn inherited(
         &self,
         key: &Key,
@@ -267,7 +268,8 @@ impl Pair<'_> {
         }
     }
 
-    /// Checked exceptions that a method declares now, or no longer. One whose superclass is declared as well changes nothing.
+    /// Checked exceptions that a method declares now, or no longer. One whose superclass is declared as well changes
+    /// nothing.
     fn throws(&self, old: &Member, new: &Member, reasons: &mut Reasons) {
         let declared = |side: &Library<'_>, member: &Member| -> BTreeSet<String> {
             let above = |name: &String| match side.get(self.tree, name) {
@@ -313,7 +315,8 @@ fn names(parameters: &[Parameter]) -> Vec<String> {
     parameters.iter().map(|parameter| parameter.name.clone()).collect()
 }
 
-/// Names type variables by their positions: those of a method before those of its class. Those of the classes around stay.
+/// Names type variables by their positions: those of a method before those of its class. Those of the classes around
+/// stay.
 fn numbered<'n>(class: &'n [String], method: &'n [String]) -> impl Fn(&str) -> Option<String> + 'n {
     move |name| {
         let of = |list: &[String], mark: &str| {
@@ -323,8 +326,8 @@ fn numbered<'n>(class: &'n [String], method: &'n [String]) -> impl Fn(&str) -> O
     }
 }
 
-/// Whether the generic types of a member are others, whatever their variables are called. Those of a member that moved to another class
-/// are compared only if no variable of a class is in them.
+/// Whether the generic types of a member are others, whatever their variables are called. Those of a member that moved
+/// to another class are compared only if no variable of a class is in them.
 fn is_other(key: &Key, old: (&Class, &Member), new: (&Class, &Member)) -> bool {
     let is_moved = old.0.name != new.0.name;
     let (old_names, new_names) = (names(&parameters(old.0)), names(&parameters(new.0)));

@@ -1,4 +1,5 @@
-//! All classes of one side of a comparison, and those of the JDK around them: what a name of a class or member leads to (JVMS 5.4.3).
+//! All classes of one side of a comparison, and those of the JDK around them: what a name of a class or member leads to
+//! (JVMS 5.4.3).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -128,8 +129,8 @@ impl<'p> Library<'p> {
         found
     }
 
-    /// The member that a name and descriptor lead to in a class, and the class that declares it. What a compiler made, as a bridge to a
-    /// method of a class that is not public, stands back behind what it leads to.
+    /// The member that a name and descriptor lead to in a class, and the class that declares it. What a compiler made,
+    /// as a bridge to a method of a class that is not public, stands back behind what it leads to.
     pub(super) fn resolve(&self, tree: usize, class: &Rc<Class>, key: &Key) -> Option<(Rc<Class>, Member)> {
         if key.kind == Kind::Field {
             let declaring = self.nearest(tree, class, |class| class.members.contains_key(key)).next()?;
@@ -156,7 +157,8 @@ impl<'p> Library<'p> {
         }
     }
 
-    /// The classes whose fields of a name sources find in a class; with more than one, the name is ambiguous (JLS 8.3.3).
+    /// The classes whose fields of a name sources find in a class; with more than one, the name is ambiguous (JLS
+    /// 8.3.3).
     pub(super) fn named(&self, tree: usize, class: &Rc<Class>, name: &str) -> Vec<Rc<Class>> {
         let first = Key { kind: Kind::Field, name: name.to_owned(), descriptor: String::new() };
         let has = |class: &Class, access: u16| {
@@ -171,8 +173,8 @@ impl<'p> Library<'p> {
         self.nearest(tree, class, |class| has(class, 0)).filter(|class| has(class, ACCESSIBLE)).collect()
     }
 
-    /// The classes that fit, of a class and all above it, without those above one that fits: interfaces before the superclass, as the JVM
-    /// looks for a field (JVMS 5.4.3.2).
+    /// The classes that fit, of a class and all above it, without those above one that fits: interfaces before the
+    /// superclass, as the JVM looks for a field (JVMS 5.4.3.2).
     fn nearest(
         &self,
         tree: usize,
@@ -195,7 +197,8 @@ impl<'p> Library<'p> {
         })
     }
 
-    /// Of several interfaces that have it: none above another one that has it, and one whose method has code before others.
+    /// Of several interfaces that have it: none above another one that has it, and one whose method has code before
+    /// others.
     fn resolve_in_interfaces(&self, tree: usize, class: &Class, key: &Key) -> Option<(Rc<Class>, Member)> {
         let interfaces = self.supers(tree, class).into_iter().filter_map(|name| self.get(tree, &name));
         let mut found: Vec<(Rc<Class>, Member)> = interfaces
@@ -211,7 +214,8 @@ impl<'p> Library<'p> {
         (position < found.len()).then(|| found.swap_remove(position))
     }
 
-    /// The members that a class has of its own and of the classes of this side above it, by the class that declares each.
+    /// The members that a class has of its own and of the classes of this side above it, by the class that declares
+    /// each.
     pub(super) fn members(&self, tree: usize, class: &Rc<Class>) -> BTreeMap<Key, (Rc<Class>, Member)> {
         let mut supers = self.supers(tree, class);
         supers.insert(class.name.clone());

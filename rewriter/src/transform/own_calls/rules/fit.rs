@@ -7,8 +7,8 @@ use std::fmt;
 
 /// What is known of classes.
 pub trait Hierarchy: fmt::Debug + Send + Sync {
-    /// Whether every object of `class` is one of `above` (internal names, modified UTF-8; neither is an array); none, if a class that
-    /// matters is not known.
+    /// Whether every object of `class` is one of `above` (internal names, modified UTF-8; neither is an array); none,
+    /// if a class that matters is not known.
     fn is_subclass(&self, class: &[u8], above: &[u8]) -> Option<bool>;
 
     /// Whether the class that this thread rewrites finds the class `owner` (internal name), whose method a rule calls.
@@ -20,8 +20,8 @@ pub trait Hierarchy: fmt::Debug + Send + Sync {
     }
 }
 
-/// Whether a value of the type `passed` is one of the type `parameter`, by field descriptors; none, if that is not known. Nothing is
-/// converted: of numbers, only those fit that are the same on the stack of the JVM.
+/// Whether a value of the type `passed` is one of the type `parameter`, by field descriptors; none, if that is not
+/// known. Nothing is converted: of numbers, only those fit that are the same on the stack of the JVM.
 pub(super) fn fits(passed: &[u8], parameter: &[u8], hierarchy: &dyn Hierarchy) -> Option<bool> {
     if passed == parameter {
         return Some(true);
