@@ -145,6 +145,8 @@ fn requests_are_told_of_where_methods_are_not() {
         assert_eq!(outcome == Outcome::Unchanged, expected.is_empty(), "{transforms:?} {choice:?}");
         let shown = if expected.is_empty() { &bytes } else { &out };
         assert_eq!(hooks(shown, "m:()V"), expected, "{transforms:?} {choice:?}");
+        // Whoever has nothing but the constant pool knows as much.
+        assert_eq!(transforms.may_be_beside(&bytes[8..]), transforms.remote_http, "{transforms:?}");
     }
 }
 

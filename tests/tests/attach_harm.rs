@@ -1,6 +1,7 @@
 //! Attaching harms no program: it stands still a few times and shortly, and is not recorded longer than somebody wants it.
 #![cfg(target_os = "linux")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
+use instrument_tests::http::Merged;
 use instrument_tests::jre::{self, Jre};
 use instrument_tests::resident::{Program, text};
 use instrument_tests::subject::entries_of;
@@ -64,6 +66,35 @@ fn classes_that_no_pattern_includes_are_not_touched() -> Result<()> {
     let said = text(&output.stderr);
     ensure!(said.contains("1 class was rewritten, for which it stood still"), "{said}");
     program.end()
+}
+
+/// Requests are recorded whatever is included: so any class may have to be rewritten, but only those are that name such a call.
+#[test]
+fn classes_that_make_no_requests_are_not_touched_where_requests_are_recorded() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    agent::compile(&["ManyLoaded.java"], 11, folder.path())?;
+    let one_request = BTreeMap::from([("no-key", 1)]);
+    for jre in jre::turn(jre::all()?) {
+        let case = format!("Java {}", jre.version);
+        let flag = "-Xlog:redefine+class+load=info:file=redefined";
+        let mut program = Program::start_of(folder.path(), &jre, &[flag], &["ManyLoaded", "1500"], None)?;
+        let output = program.attach(&["-o", "a-1.iprof", "--include", "Many0001", "--remote", "http"])?;
+        let said = text(&output.stderr);
+        ensure!(said.contains("\n3 classes were rewritten, for which it stood still"), "{case}: {said}");
+        program.run("ask")?;
+        program.stop()?;
+        let redefined = fs::read_to_string(program.at("redefined"))?.matches("redefined name=").count();
+        // There, back, and what of the JDK is taken whatever is included.
+        ensure!((3..=16).contains(&redefined), "{case}: {redefined} classes");
+        let merged = Merged::of(program.folder.path(), &["a"])?;
+        assert_eq!(
+            (merged.match_states(), merged.served()),
+            (one_request.clone(), one_request.clone()),
+            "{case}"
+        );
+        program.end()?;
+    }
+    Ok(())
 }
 
 /// Nothing of a recording is in the program any more.

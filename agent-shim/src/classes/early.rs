@@ -118,7 +118,7 @@ impl Early {
         let origin = Origin::of(jdk, name);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { rewritten, news: Some(waiting) } = &mut *state else { return Rewritten::Live };
-        if !hook.wants_early(origin, name) {
+        if !hook.wants_early(origin, name, class) {
             return Rewritten::Left;
         }
         match hook.rewrite(origin, name, class, Reach::Boot, false, |news| waiting.push(news)) {

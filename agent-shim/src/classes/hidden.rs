@@ -19,7 +19,8 @@ pub(crate) fn prepared(jvmti: Jvmti<'_>, jni: Jni<'_>, class: &Object<'_>) {
     let Ok(loader) = jvmti.loader(class, jni) else { return };
     let origin = live.origin(jni, &loader, name);
     jni.forget(loader);
-    if origin == Origin::Program && agent.hook.wants(origin, name) && agent.hook.may_change(name) {
+    let may_change = || agent.hook.may_change(name, || jvmti.constant_pool(class));
+    if origin == Origin::Program && agent.hook.wants(origin, name) && may_change() {
         unrewritten::hidden(agent.hook.left_unreachable(name, Reason::Hidden));
     }
 }

@@ -20,17 +20,17 @@ pub(crate) struct Loading {
 }
 
 impl Loading {
-    /// Gives loader, name and bytes of the class to `change`, and what comes back, if it is something, to the virtual machine. Not if this
-    /// thread is inside already.
+    /// Gives loader, name and bytes of the class to `change`, and what comes back, if it is something, to the virtual machine; whether it was
+    /// something. Not if this thread is inside already.
     ///
     /// # Safety
     /// All are what the virtual machine has passed to the event's function, which has not returned yet.
     pub(crate) unsafe fn offer(
         self,
         change: impl FnOnce(Jvmti<'_>, Jni<'_>, &Object<'_>, &[u8], &[u8]) -> Option<Vec<u8>>,
-    ) {
+    ) -> bool {
         if self.data.is_null() || self.length <= 0 || INSIDE.replace(true) {
-            return;
+            return false;
         }
         // SAFETY:
         // - `data` points to `length` bytes, which nobody changes during this call.
@@ -53,7 +53,8 @@ impl Loading {
         };
         let contained = || contained(&String::from_utf8_lossy(name), change);
         let changed = if self.jni.is_null() { contained() } else { env.setting_thrown_aside(contained) };
-        if let Some((bytes, length)) = changed.flatten() {
+        let changed = changed.flatten();
+        if let Some((bytes, length)) = changed {
             // SAFETY:
             // - Both point to places that the virtual machine lets be written to during this call.
             // - `bytes` came from Allocate, so that the virtual machine can free it.
@@ -63,5 +64,6 @@ impl Loading {
             }
         }
         INSIDE.set(false);
+        changed.is_some()
     }
 }

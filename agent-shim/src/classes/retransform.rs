@@ -25,11 +25,14 @@ const TRIES: usize = 3;
 thread_local! {
     /// When the load hook has last seen a class that is loaded: what comes behind the last one is the standstill.
     static SEEN: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// How many of those that are being sent have new bytes.
+    static CHANGED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The load hook is done with a class that is loaded.
-pub(crate) fn seen() {
+/// The load hook is done with a class that is loaded; whether that has new bytes.
+pub(crate) fn seen(is_changed: bool) {
     SEEN.set(Some(Instant::now()));
+    CHANGED.set(CHANGED.get() + usize::from(is_changed));
 }
 
 /// Sends the classes through the hook that were loaded before it was there: what other agents and the system class loader have brought before
@@ -60,7 +63,7 @@ pub(crate) fn retransform(
     for class in classes {
         if let (Some(name), Ok(loader)) = (class_name(jvmti, &class), jvmti.loader(&class, jni)) {
             let origin = live.origin(jni, &loader, name.as_bytes());
-            if agent.hook.may_rewrite(origin, name.as_bytes())
+            if agent.hook.may_rewrite(origin, name.as_bytes(), || jvmti.constant_pool(&class))
                 && !agent.early.as_ref().is_some_and(|early| early.has_rewritten(name.as_bytes()))
                 && jvmti.is_modifiable(&class)
             {
@@ -123,7 +126,6 @@ fn in_batches(
         }
     }
     unchanged.into_iter().for_each(|class| jni.forget_global(class));
-    stood.classes = 0;
     if took > longest {
         return Err(format!(
             "it would stand still for {} ms for each batch of classes, and --max-pause is {} ms: give a longer one, or start the program \
@@ -179,6 +181,7 @@ pub(crate) fn send(jvmti: Jvmti<'_>, classes: &[Global], stood: &mut Standstill)
     }
     let start = Instant::now();
     SEEN.set(None);
+    CHANGED.set(0);
     match jvmti.retransform(classes) {
         Ok(()) => {
             let time = SEEN.get().unwrap_or(start).elapsed();
@@ -186,7 +189,7 @@ pub(crate) fn send(jvmti: Jvmti<'_>, classes: &[Global], stood: &mut Standstill)
             stood.stops += 1;
             stood.ns += ns;
             stood.longest_ns = stood.longest_ns.max(ns);
-            stood.classes += classes.len();
+            stood.classes += CHANGED.get();
         }
         Err(error) if classes.len() == 1 || HOPELESS.contains(&error) => stood.refused += classes.len(),
         Err(_) => {

@@ -157,7 +157,7 @@ unsafe extern "system" fn class_file_load_hook(
             return None;
         }
         let start = Instant::now();
-        let reach = live.reach(agent, env, loader, name)?;
+        let reach = live.reach(agent, env, loader, name, class)?;
         let is_loaded = !redefined.is_null();
         if let Some(probes) = agent.hook.probes() {
             live.prepare_probes(probes, jvmti, env, loader, Loaded { name, class, origin, is_loaded });
@@ -171,8 +171,8 @@ unsafe extern "system" fn class_file_load_hook(
     };
     let loading = Loading { jvmti, jni, loader, name, length, data, new_length, new_data };
     // SAFETY: these are what the virtual machine passed in.
-    unsafe { loading.offer(rewrite) };
+    let is_changed = unsafe { loading.offer(rewrite) };
     if !redefined.is_null() {
-        retransform::seen();
+        retransform::seen(is_changed);
     }
 }

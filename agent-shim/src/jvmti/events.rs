@@ -61,6 +61,7 @@ numbers! {
     GenerateVmObjectAllocEvents = 29 "can_generate_vm_object_alloc_events",
     GenerateGarbageCollectionEvents = 31 "can_generate_garbage_collection_events",
     GenerateObjectFreeEvents = 32 "can_generate_object_free_events",
+    GetConstantPool = 35 "can_get_constant_pool",
     SetNativeMethodPrefix = 36 "can_set_native_method_prefix",
     RetransformClasses = 37 "can_retransform_classes",
     GenerateEarlyVmstart = 41 "can_generate_early_vmstart",

@@ -380,7 +380,7 @@ impl<'a> Jvmti<'a> {
 
     /// # Safety
     /// So many values in memory that was allocated for us; or null.
-    unsafe fn take_list<T: Copy>(&self, list: *mut T, count: c_int) -> Vec<T> {
+    pub(super) unsafe fn take_list<T: Copy>(&self, list: *mut T, count: c_int) -> Vec<T> {
         if list.is_null() {
             return Vec::new();
         }

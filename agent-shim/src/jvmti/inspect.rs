@@ -47,6 +47,20 @@ impl<'a> Jvmti<'a> {
         self.class_fields(class)?.into_iter().map(describe).collect()
     }
 
+    /// The constant pool of a class as its class file has it from `constant_pool_count` on, and four bytes. None: the virtual machine does
+    /// not give it.
+    pub(crate) fn constant_pool(&self, class: &Object<'_>) -> Option<Vec<u8>> {
+        let (mut count, mut length, mut bytes) = (0, 0, null_mut());
+        // SAFETY:
+        // - `class` is a class.
+        // - On success there are so many bytes in memory that was allocated for us.
+        let entries = unsafe {
+            checked(self.raw_get_constant_pool(class.reference, &mut count, &mut length, &mut bytes)).ok()?;
+            self.take_list(bytes, length)
+        };
+        Some([&u16::try_from(count).ok()?.to_be_bytes()[..], &entries, &[0; 4]].concat())
+    }
+
     /// # Safety
     /// `string` is a C string allocated by the virtual machine for us, or null.
     unsafe fn take_bytes(&self, string: *mut c_char) -> Option<Vec<u8>> {

@@ -132,6 +132,7 @@ functions! { Jvmti, JVMTI_FUNCTIONS;
     130 GetSystemProperty raw_get_system_property(name: *const c_char, value: *mut *mut c_char) -> c_int;
     136 GetThreadCpuTime raw_get_thread_cpu_time(thread: *mut c_void, ns: *mut i64) -> c_int;
     141 AddCapabilities raw_add_capabilities(capabilities: *const [u8; 16]) -> c_int;
+    145 GetConstantPool raw_get_constant_pool(class: *mut c_void, count: *mut c_int, length: *mut c_int, bytes: *mut *mut u8) -> c_int;
     148 AddToBootstrapClassLoaderSearch raw_add_to_bootstrap_class_loader_search(path: *const c_char) -> c_int;
     151 RetransformClasses raw_retransform_classes(count: c_int, classes: *const *mut c_void) -> c_int;
     153 GetObjectSize raw_get_object_size(object: *mut c_void, size: *mut i64) -> c_int;

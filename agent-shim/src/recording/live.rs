@@ -254,8 +254,9 @@ impl Live {
         jni: Jni<'_>,
         loader: &Object<'_>,
         name: &[u8],
+        class: &[u8],
     ) -> Option<Reach> {
-        if !agent.hook.may_change(name) {
+        if !agent.hook.may_change(name, || load_hook::pool_of(class)) {
             return Some(Reach::Direct);
         }
         INSIDE.set(false);

@@ -196,7 +196,7 @@ fn restore(
     }
     let mut stood = Standstill::default();
     send(jvmti, &wanted, &mut stood);
-    removed.classes += stood.classes;
+    removed.classes += wanted.len() - stood.refused;
     removed.refused += stood.refused;
     for class in wanted {
         jni.forget_global(class);

@@ -90,8 +90,11 @@ pub(crate) fn start(
     rules::set_version(jvmti.feature_version());
     let mut heap = options.heap.take();
     let wants_early = options.early;
-    let capabilities: &[Capability] =
-        if options.samples.is_some() { &[] } else { &[Capability::RetransformClasses] };
+    let capabilities: &[Capability] = if options.samples.is_some() {
+        &[]
+    } else {
+        &[Capability::RetransformClasses, Capability::GetConstantPool]
+    };
     let agent = agent((jvmti, jni), options, (told, settings), heap.as_ref(), coverage.as_ref())?;
     let early_events = agent.early.is_some();
     if !AGENT.set(agent) {

@@ -511,7 +511,7 @@ pub struct Standstill {
     pub stops: u64,
     pub ns: u64,
     pub longest_ns: u64,
-    /// Classes that were taken.
+    /// Classes that have new bytes.
     pub classes: usize,
     /// Those that the virtual machine refused.
     pub refused: usize,

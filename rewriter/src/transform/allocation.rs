@@ -86,6 +86,11 @@ impl Transform for Arrays {
         maker_of(method).map(|_| ALL)
     }
 
+    // Instructions that make arrays of numbers name nothing.
+    fn may_be_beside(&self, of: &Transforms, _: &ConstantPool<'_>) -> bool {
+        of.array_allocation
+    }
+
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
         let mut insert = |site: &mut MethodSite<'_>, pc: u32, hook: Hook| {
             let op = site.code.code[pc as usize];

@@ -6,6 +6,7 @@
 //! 2. Per method, if there are any: the pcs of the instructions that call them.
 
 use super::{Transforms, finds, looks_for_calls};
+use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::instruction::{Instructions, u2};
 use crate::class_file::{ConstantPool, Tag, opcode};
 use crate::code::Reason;
@@ -51,6 +52,12 @@ pub(crate) struct Made {
     pub(crate) made: MakesReference,
 }
 
+/// The methods that a constant pool names, by pool index, ascending.
+pub(super) fn callees<'a>(pool: &'a ConstantPool<'a>) -> impl Iterator<Item = (u16, MemberRef<'a>)> {
+    let is_method = |index: &u16| matches!(pool.tag(*index), Some(Tag::Methodref | Tag::InterfaceMethodref));
+    pool.indices().filter(is_method).filter_map(|index| Some((index, pool.member_ref(index).ok()?)))
+}
+
 /// The calls of one class, then of one method; a buffer that is used for one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct CallSites {
@@ -84,12 +91,8 @@ impl CallSites {
         if !looks_for_calls(transforms, pool) {
             return;
         }
-        let is_method =
-            |index: &u16| matches!(pool.tag(*index), Some(Tag::Methodref | Tag::InterfaceMethodref));
-        for index in pool.indices().filter(is_method) {
-            let Ok(method) = pool.member_ref(index) else { continue };
-            self.callees.extend(finds(&method, transforms, pool).map(|by| (index, by)));
-        }
+        let found = |(index, method)| finds(&method, transforms, pool).map(|by| (index, by));
+        self.callees.extend(callees(pool).filter_map(found));
     }
 
     /// Looks through the code of a method.

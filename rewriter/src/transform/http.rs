@@ -16,6 +16,7 @@
 
 pub(in crate::transform) mod calls;
 
+use super::call_sites::callees;
 use super::method_events::{PcRange, cover, handlers};
 use super::{MethodSite, Transform, Transforms};
 use crate::class_file::ConstantPool;
@@ -34,10 +35,14 @@ pub(crate) struct Http;
 
 const EXCHANGE: &[u8] = b"Lcom/sun/net/httpserver/HttpExchange;";
 
-/// Whether a method is given an exchange, as a handler is, and the local variable that it is in.
+/// The parameters in front of an exchange that a method with this descriptor is given as the last one, as a handler is.
+fn before_exchange(descriptor: &[u8]) -> Option<&[u8]> {
+    descriptor.strip_prefix(b"(")?.strip_suffix(b")V")?.strip_suffix(EXCHANGE)
+}
+
+/// Whether a method is given an exchange, and the local variable that it is in.
 fn exchange(site: &MethodSite<'_>) -> Option<u16> {
-    let inside = site.descriptor.strip_prefix(b"(")?.strip_suffix(b")V")?;
-    let before = inside.strip_suffix(EXCHANGE).filter(|_| !site.is_constructor)?;
+    let before = before_exchange(site.descriptor).filter(|_| !site.is_constructor)?;
     let mut slots = u16::from(!site.is_static);
     let mut rest = before;
     while let Some(&first) = rest.first() {
@@ -92,6 +97,13 @@ impl Transform for Http {
     fn finds(&self, method: &MemberRef<'_>, _: &Transforms) -> Option<&'static [u8]> {
         recorded(method)?;
         calls::call_of(method).map(|(_, by)| by)
+    }
+
+    fn may_be_beside(&self, of: &Transforms, pool: &ConstantPool<'_>) -> bool {
+        let mut texts = pool.indices().filter_map(|index| pool.utf8(index).ok());
+        of.remote_http
+            && (texts.any(|text| before_exchange(text).is_some())
+                || callees(pool).any(|(_, method)| recorded(&method).is_some()))
     }
 
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {

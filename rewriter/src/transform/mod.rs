@@ -22,6 +22,7 @@
 //! [`rewrite`](crate::rewrite).
 
 pub mod allocation;
+mod beside;
 pub mod boot_modules;
 pub mod boot_probes;
 pub mod bytecodes;
@@ -85,6 +86,11 @@ pub(crate) trait Transform {
     /// transforms both look for the same instructions.
     fn finds(&self, _method: &MemberRef<'_>, _of: &Transforms) -> Option<&'static [u8]> {
         None
+    }
+
+    /// Whether it may have something to tell [besides](Transforms::beside) the methods of a class with this constant pool.
+    fn may_be_beside(&self, _of: &Transforms, _pool: &ConstantPool<'_>) -> bool {
+        false
     }
 }
 
@@ -183,13 +189,6 @@ table::transforms! {
     // In front of a return they are behind the event of the exit, where no handler of ours leads an exception of the called method to a
     // second one.
     own_calls::OwnCalls {}
-}
-
-impl Transforms {
-    /// Those of these that tell of something else than the method that they are in: of arrays and copies, and of requests by HTTP.
-    pub(crate) fn beside(&self) -> Self {
-        Self { array_allocation: self.array_allocation, remote_http: self.remote_http, ..Self::NONE }
-    }
 }
 
 /// A method that is being rewritten.

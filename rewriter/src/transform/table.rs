@@ -38,6 +38,11 @@ macro_rules! transforms {
             false $(|| $folder::$transform.looks_for_calls(of, pool))*
         }
 
+        /// Whether some transform may have something to tell besides the methods of a class with this constant pool.
+        pub(crate) fn may_be_beside(of: &Transforms, pool: &ConstantPool<'_>) -> bool {
+            false $(|| $folder::$transform.may_be_beside(of, pool))*
+        }
+
         /// With which instructions calls of `method` are made that some transform looks for, if one does.
         pub(crate) fn finds(
             method: &MemberRef<'_>,

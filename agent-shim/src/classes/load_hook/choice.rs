@@ -7,6 +7,7 @@ use instrument_rewriter::class_file::mutf8;
 use instrument_rewriter::filter::{ClassVerdict, Filter};
 use instrument_rewriter::library::{self, Own, Resolved};
 use instrument_rewriter::reason::Reason;
+use instrument_rewriter::rewrite::Transforms;
 use instrument_rewriter::transform::parks::LOCK_SUPPORT;
 use instrument_rewriter::transform::rmi;
 use std::sync::Arc;
@@ -46,6 +47,13 @@ fn left(filter: &Filter, origin: Origin, class: &[u8]) -> Option<Reason> {
     }
 }
 
+/// The constant pool of a class file, and what is behind it.
+pub(crate) fn pool_of(class: &[u8]) -> Option<&[u8]> {
+    /// `magic` and the version.
+    const IN_FRONT: usize = 8;
+    class.get(IN_FRONT..)
+}
+
 impl LoadHook {
     /// Whether classes of the JDK may be rewritten.
     pub(crate) fn wants_jdk(&self) -> bool {
@@ -82,15 +90,21 @@ impl LoadHook {
         self.considers(origin, class) && self.left(origin, class).is_none()
     }
 
-    /// Whether a class that is loaded may get new bytes, or is asked for by the account. No other one is retransformed.
-    pub(crate) fn may_rewrite(&self, origin: Origin, class: &[u8]) -> bool {
+    /// Whether a class that is loaded may get new bytes, or is asked for by the account. No other one is retransformed. `pool`: as
+    /// [`may_change`](Self::may_change) has it.
+    pub(crate) fn may_rewrite<P: AsRef<[u8]>>(
+        &self,
+        origin: Origin,
+        class: &[u8],
+        pool: impl FnOnce() -> Option<P>,
+    ) -> bool {
         self.may_want(origin, class)
-            && (self.may_change(class)
-                || self.is_rmi_only(origin, class)
+            && (self.is_rmi_only(origin, class)
                 || self.report.is_some()
                 || self.probes.is_some()
                 || self.regions.all().iter().any(|region| region.is_in(class))
-                || self.roots.may_be_in(class))
+                || self.roots.may_be_in(class)
+                || self.may_change(class, pool))
     }
 
     /// As [`may_want`](Self::may_want); a class that the rules leave goes into the report.
@@ -115,18 +129,21 @@ impl LoadHook {
     }
 
     /// As [`may_want`](Self::may_want), for a class that loads before the virtual machine is initialised.
-    pub(crate) fn wants_early(&self, origin: Origin, class: &[u8]) -> bool {
+    pub(crate) fn wants_early(&self, origin: Origin, class: &[u8], bytes: &[u8]) -> bool {
         let is_object = self.object_init && origin == Origin::Jdk && class == heap::OBJECT;
         is_object
             || (self.may_want(origin, class)
-                && self.may_change(class)
+                && self.may_change(class, || pool_of(bytes))
                 && !self.is_rmi_only(origin, class)
                 && !library::jdk::is_waited_in(class))
     }
 
-    /// Whether anything of it is recorded: its methods, by the filter, or its arrays or requests.
-    pub(crate) fn may_change(&self, class: &[u8]) -> bool {
-        self.everywhere || !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+    /// Whether anything of it is recorded: its methods, by the filter, or its arrays or requests, as far as its constant pool tells. `pool`: that
+    /// as [`Transforms::may_be_beside`] takes it, for which it is asked if the filter leaves the class; none is one that may name anything.
+    pub(crate) fn may_change<P: AsRef<[u8]>>(&self, class: &[u8], pool: impl FnOnce() -> Option<P>) -> bool {
+        !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+            || (self.everywhere != Transforms::NONE
+                && pool().is_none_or(|pool| self.everywhere.may_be_beside(pool.as_ref())))
     }
 
     /// The class stays as it is because of its loader; its name for people.

@@ -21,6 +21,7 @@ use crate::recording::recorder::News;
 use crate::talk::say;
 use changes::Changes;
 use choice::OwnByName;
+pub(crate) use choice::pool_of;
 pub(crate) use fixed::MACHINE_CLASSES;
 use fixed::{machine_work, rewrite_object, rewrite_with};
 use instrument_control::word::LibraryCalls;
@@ -59,9 +60,9 @@ pub(crate) struct LoadHook {
     rmi_differs: AtomicBool,
     /// The constructor of `java.lang.Object` is rewritten.
     object_init: bool,
-    /// Classes of the program are rewritten for the arrays and copies that they make, or for the requests by HTTP that they make and serve,
-    /// whatever the filter says of their methods.
-    everywhere: bool,
+    /// What classes of the program are rewritten for whatever the filter says of their methods: the arrays and copies that they make, the
+    /// requests by HTTP that they make and serve.
+    everywhere: Transforms,
     /// Native methods of the program have wrappers.
     native: bool,
     /// `LockSupport` tells who waits for what.
@@ -157,10 +158,12 @@ impl LoadHook {
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
         let object_init = heap.is_some_and(options::Heap::rewrites_object);
-        let everywhere = object_init || options.transforms.remote_http;
-        if everywhere {
+        let everywhere = if object_init || options.transforms.remote_http {
             instrumenter.record_everywhere();
-        }
+            options.transforms.beside()
+        } else {
+            Transforms::NONE
+        };
         if options.library_calls != LibraryCalls::None {
             instrumenter.record_library_calls(Arc::new(OwnByName { filter, jdk_filter: jdk_filter.clone() }));
         }
