@@ -3,7 +3,7 @@ import instrument.runtime.ProfilerRuntime;
 /**
  * What one entry and exit probe cost, in the shape that is injected, beside two readings of the clock in the same run: a
  * tiny static method in a loop, a recursion ten deep, and fib(27); each the best of short rounds, for the machine may be
- * shared. Usage: java -Dinstrument.record=MODE Bench [THREADS [ROUNDS [paused]]]. A trace grows by 16 bytes a call.
+ * shared. Usage: java -Dinstrument.record=MODE Bench [THREADS [ROUNDS [paused|resumed]]]. A trace grows by 16 bytes a call.
  */
 public class Bench {
     static int sink;
@@ -115,6 +115,9 @@ public class Bench {
             java.lang.reflect.Method set = Class.forName("instrument.runtime.Pauses").getDeclaredMethod("set", boolean.class);
             set.setAccessible(true);
             set.invoke(null, true);
+            if (args[2].equals("resumed")) {
+                set.invoke(null, false);
+            }
         }
         Thread[] all = new Thread[threads];
         for (int t = 0; t < threads; t++) {

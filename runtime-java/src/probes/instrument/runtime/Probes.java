@@ -15,7 +15,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.enter(id);
+            done = state != null && (state.enter(id) || Gate.mutes() && state.muted.entered(id, 0));
         } catch (Throwable e) {
             CurrentThread.entryFailed(state, e);
             return;
@@ -31,7 +31,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.enterConstructor(id);
+            done = state != null && (state.enterConstructor(id) || Gate.mutes() && state.muted.entered(id, Format.PENDING));
         } catch (Throwable e) {
             CurrentThread.entryFailed(state, e);
             return;
@@ -46,7 +46,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.exit(id);
+            done = state != null && (state.exit(id) || Gate.mutes() && state.muted.ended(id));
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             return;
@@ -64,7 +64,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.unwind(id);
+            done = state != null && (state.unwind(id) || Gate.mutes() && state.muted.ended(id));
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             return;
@@ -82,7 +82,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.superReturned(id);
+            done = state != null && (state.superReturned(id) || Gate.mutes() && state.muted.superReturned(id));
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             return;
@@ -100,7 +100,7 @@ final class Probes {
         boolean done;
         try {
             state = CurrentThread.placed();
-            done = state != null && state.caught(id);
+            done = state != null && (state.caught(id) || Gate.mutes() && state.muted.caught(id));
         } catch (StackOverflowError e) {
             // Not a single call from here. The frame stays open until an outer one closes it as unclosed.
             return;

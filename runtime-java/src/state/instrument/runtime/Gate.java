@@ -40,6 +40,13 @@ abstract class Gate {
 
     abstract int mode();
 
+    abstract boolean mayMute();
+
+    /** Whether recording may be paused. Only for who has a state, as {@link #recording}. */
+    static boolean mutes() {
+        return now.mayMute();
+    }
+
     /** Whether the event of a call that has begun may matter. */
     static boolean isOpen() {
         return now == null || now.lets();
@@ -127,6 +134,11 @@ abstract class Gate {
         int mode() {
             return Recording.FIRST_RECORDING;
         }
+
+        @Override
+        boolean mayMute() {
+            return false;
+        }
     }
 
     /** The gate of a recording that has root methods, or that was paused or ended once. Not loaded before: see {@link Gate}. */
@@ -152,6 +164,11 @@ abstract class Gate {
         @Override
         int mode() {
             return Recording.mode;
+        }
+
+        @Override
+        boolean mayMute() {
+            return true;
         }
     }
 }
