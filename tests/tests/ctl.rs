@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use instrument_tests::agent;
 use instrument_tests::asked::Program;
 use instrument_tests::hprof;
-use instrument_tests::jre;
+use instrument_tests::jre::{self, Jre};
 use instrument_tests::machine::Run;
 use instrument_tests::subject;
 use instrument_trace::Profile;
@@ -168,48 +168,54 @@ fn classes_are_listed_with_their_state() -> Result<()> {
 #[test]
 fn what_runs_in_a_pause_is_not_recorded() -> Result<()> {
     for (jre, record) in jre::each(&jre::all()?, &["counts", "tree", "trace"]) {
-        let case = format!("Java {}, {record}", jre.version);
-        let options = format!("record={record},transform=method-events:thread-links:allocation");
-        let mut program = Program::start(&jre, &options, &["-Xcheck:jni"])?;
-        program.run("call 5")?;
-        program.run("in")?;
-        assert_eq!(program.ask(&["status"])?["recording"], "on", "{case}");
-        let paused = program.ask(&["pause"])?;
-        assert_eq!((&paused["recording"], &paused["changed"]), (&"paused".into(), &true.into()), "{case}");
-        assert_eq!(program.ask(&["pause"])?["changed"], false, "{case}");
-        assert_eq!(program.ask(&["status"])?["recording"], "paused", "{case}");
-        program.run("call 1000")?;
-        // A call from before ends, one begins that goes on after the pause.
-        program.run("out")?;
-        program.run("in")?;
-        program.run("recurse 7")?;
-        assert_eq!(program.ask(&["resume"])?["pauses"], 1, "{case}");
-        program.run("recurse 2")?;
-        program.run("call 10")?;
-        program.run("out")?;
-        program.run("call 1")?;
-        program.end()?;
-        let methods = subject::profile(program.folder.path())?;
-        let method = |name: &str| {
-            methods.iter().find(|m| m.name == format!("Asked.{name}")).with_context(|| case.clone())
-        };
-        for (name, entries) in [("leaf", 5 + 1 + 10 + 1), ("recurse", 3), ("call", 3), ("answer", 2)] {
-            let method = method(name)?;
-            assert_eq!((method.entries, method.exits), (entries, entries), "{case}: {method:?}");
+        for pause in [&["pause"][..], &["pause", "--bare"]] {
+            is_not_recorded_in(&jre, record, pause)?;
         }
-        ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{case}: {methods:?}");
-        let report = subject::call()?
-            .current_dir(program.folder.path())
-            .args(["report", "--allocations", "--csv"])
-            .args(program.profiles()?)
-            .run_quietly()?;
-        let report = String::from_utf8(report.stdout)?;
-        ensure!(
-            report.lines().any(|line| line.contains("17") && line.contains("Asked$Item")),
-            "{case}: {report}"
-        );
-        assert_eq!(program.profile()?.pauses.len(), 1, "{case}");
     }
+    Ok(())
+}
+
+fn is_not_recorded_in(jre: &Jre, record: &str, pause: &[&str]) -> Result<()> {
+    let case = format!("Java {}, {record}, {pause:?}", jre.version);
+    let options = format!("record={record},transform=method-events:thread-links:allocation");
+    let mut program = Program::start(jre, &options, &["-Xcheck:jni"])?;
+    program.run("call 5")?;
+    program.run("in")?;
+    assert_eq!(program.ask(&["status"])?["recording"], "on", "{case}");
+    let paused = program.ask(pause)?;
+    assert_eq!((&paused["recording"], &paused["changed"]), (&"paused".into(), &true.into()), "{case}");
+    assert_eq!(program.ask(pause)?["changed"], false, "{case}");
+    assert_eq!(program.ask(&["status"])?["recording"], "paused", "{case}");
+    program.run("call 1000")?;
+    // A call from before ends, one begins that goes on after the pause.
+    program.run("out")?;
+    program.run("in")?;
+    program.run("recurse 7")?;
+    assert_eq!(program.ask(&["resume"])?["pauses"], 1, "{case}");
+    program.run("recurse 2")?;
+    program.run("call 10")?;
+    program.run("out")?;
+    program.run("call 1")?;
+    program.end()?;
+    let methods = subject::profile(program.folder.path())?;
+    let method =
+        |name: &str| methods.iter().find(|m| m.name == format!("Asked.{name}")).with_context(|| case.clone());
+    for (name, entries) in [("leaf", 5 + 1 + 10 + 1), ("recurse", 3), ("call", 3), ("answer", 2)] {
+        let method = method(name)?;
+        assert_eq!((method.entries, method.exits), (entries, entries), "{case}: {method:?}");
+    }
+    ensure!(methods.iter().all(|m| m.unclosed + m.unmatched == 0), "{case}: {methods:?}");
+    let report = subject::call()?
+        .current_dir(program.folder.path())
+        .args(["report", "--allocations", "--csv"])
+        .args(program.profiles()?)
+        .run_quietly()?;
+    let report = String::from_utf8(report.stdout)?;
+    ensure!(
+        report.lines().any(|line| line.contains("17") && line.contains("Asked$Item")),
+        "{case}: {report}"
+    );
+    assert_eq!(program.profile()?.pauses.len(), 1, "{case}");
     Ok(())
 }
 

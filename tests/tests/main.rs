@@ -7,6 +7,7 @@ mod any_system;
 mod armed;
 mod attach;
 mod attach_harm;
+mod bare_pause;
 mod behaviour;
 mod bursts;
 mod bytecodes;

@@ -9,7 +9,7 @@ use crate::recording::agent::Agent;
 use crate::recording::armed;
 use crate::recording::beginning::Beginning;
 use crate::recording::sessions;
-use instrument_control::answer::{self, Answer, Attached, Collected, Paused, Status, Stopped, ThreadName};
+use instrument_control::answer::{self, Answer, Attached, Collected, Status, Stopped, ThreadName};
 use instrument_control::ctl::Request;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -51,8 +51,8 @@ impl<'a> Asked<'a> {
             Request::Snapshot { file } => self.snapshot(&file).map(Answer::Copied),
             Request::Reset {} => self.reset().map(Answer::Copied),
             Request::HeapDump { file } => self.heap_dump(&file).map(Answer::HeapDump),
-            Request::Pause {} => self.pause(true).map(Answer::Paused),
-            Request::Resume {} => self.pause(false).map(Answer::Paused),
+            Request::Pause { bare } => self.pause(bare).map(Answer::Paused),
+            Request::Resume {} => self.resume().map(Answer::Paused),
             Request::Exclude { methods } => self.select(true, &methods).map(Answer::Selected),
             Request::Include { methods } => self.select(false, &methods).map(Answer::Selected),
             Request::Root { methods } => self.add_roots(&methods).map(Answer::Rooted),
@@ -120,17 +120,6 @@ impl<'a> Asked<'a> {
         let text = String::from_utf8_lossy(&lines);
         let pairs = text.lines().filter_map(|line| line.split_once('='));
         Ok(pairs.map(|(key, value)| (key.to_owned(), unescaped(value))).collect())
-    }
-
-    fn pause(self, on: bool) -> Result<Paused, String> {
-        let was_on = self.recording()?.get("recording").is_some_and(|state| state == "paused");
-        if !self.methods.pause(self.jni, on) {
-            return Err("the recorder does not answer".to_owned());
-        }
-        let mut after = self.recording()?;
-        let number = |key: &str| after.get(key).and_then(|number| number.parse().ok());
-        let (pauses, paused_ns) = (number("pauses"), number("paused.ns"));
-        Ok(Paused { recording: after.remove("recording"), changed: was_on != on, pauses, paused_ns })
     }
 
     /// Begins a recording, with the options that the program was armed with if none are given.

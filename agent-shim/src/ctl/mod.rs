@@ -7,6 +7,7 @@ mod classes;
 mod heap_dump;
 mod methods;
 mod objects;
+mod pause;
 mod place;
 mod regions;
 mod roots;

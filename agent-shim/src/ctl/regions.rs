@@ -20,6 +20,12 @@ impl Asked<'_> {
                 "regions and --subgraph do not go together: `instrument ctl {pid} stop` ends this recording, and `instrument attach {pid}` without --subgraph begins one that can time regions"
             ));
         }
+        if agent.hook.is_bare() {
+            return Err(format!(
+                "classes have their own code in this pause: `instrument ctl {} resume` ends it",
+                std::process::id()
+            ));
+        }
         let regions =
             regions.iter().map(|text| Region::parse(text).map_err(|error| format!("{text}: {error}")));
         let regions = regions.collect::<Result<Vec<Region>, String>>()?;

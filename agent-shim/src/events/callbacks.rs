@@ -156,9 +156,14 @@ unsafe extern "system" fn class_file_load_hook(
         if live.leaves_to_agent(agent, env, &domain, origin, name) {
             return None;
         }
+        let is_loaded = !redefined.is_null();
+        if is_loaded && agent.hook.is_bare() {
+            // It gets new bytes when the pause is over.
+            agent.hook.note(name);
+            return None;
+        }
         let start = Instant::now();
         let reach = live.reach(agent, env, loader, name, class)?;
-        let is_loaded = !redefined.is_null();
         if let Some(probes) = agent.hook.probes() {
             live.prepare_probes(probes, jvmti, env, loader, Loaded { name, class, origin, is_loaded });
         }

@@ -30,7 +30,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest time that classes which are being rewritten are waited for.
-const TO_LEAVE: Duration = Duration::from_secs(10);
+pub(crate) const TO_LEAVE: Duration = Duration::from_secs(10);
 
 /// Held by whoever begins a recording, or ends it before the virtual machine does.
 pub(crate) fn changing() -> MutexGuard<'static, ()> {

@@ -98,7 +98,14 @@ enum Request {
         file: PathBuf,
     },
     /// Pause recording
-    Pause,
+    Pause {
+        /// Classes have their own code until recording resumes: a call costs nothing meanwhile
+        ///
+        /// The program stands still when it pauses and when it resumes, and is slower for a while after each, since the virtual machine
+        /// compiles anew what has changed. Without --bare neither is so, and a call in a pause costs about what it does when it is recorded.
+        #[arg(long)]
+        bare: bool,
+    },
     /// Resume recording
     Resume,
     /// Exclude methods from now on: they get their own code back
@@ -183,7 +190,7 @@ impl Request {
             Request::Snapshot { file } => ctl::Request::Snapshot { file: absolute(file)? },
             Request::Reset => ctl::Request::Reset {},
             Request::HeapDump { file } => ctl::Request::HeapDump { file: absolute(file)? },
-            Request::Pause => ctl::Request::Pause {},
+            Request::Pause { bare } => ctl::Request::Pause { bare: *bare },
             Request::Resume => ctl::Request::Resume {},
             Request::Exclude { methods } => ctl::Request::Exclude { methods: methods.clone() },
             Request::Include { methods } => ctl::Request::Include { methods: methods.clone() },

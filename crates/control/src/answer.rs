@@ -47,7 +47,7 @@ impl Answer {
             Request::Monitor { .. } => read(answer).map(Answer::Monitor),
             Request::Snapshot { .. } | Request::Reset {} => read(answer).map(Answer::Copied),
             Request::HeapDump { .. } => read(answer).map(Answer::HeapDump),
-            Request::Pause {} | Request::Resume {} => read(answer).map(Answer::Paused),
+            Request::Pause { .. } | Request::Resume {} => read(answer).map(Answer::Paused),
             Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
             Request::Root { .. } | Request::Remove { .. } => read(answer).map(Answer::Rooted),
             Request::Region { .. } => read(answer).map(Answer::Timed),
@@ -422,6 +422,12 @@ pub struct Paused {
     pub pauses: Option<u64>,
     /// For how long in all.
     pub paused_ns: Option<u64>,
+    /// Classes that have other bytes since: their own until recording resumes, or new ones again.
+    pub classes: u64,
+    /// Those that the virtual machine has refused to change.
+    pub refused: u64,
+    /// What that took.
+    pub ns: u64,
 }
 
 /// Methods were excluded, or included again.

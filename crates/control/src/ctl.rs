@@ -30,7 +30,7 @@
 //! | `snapshot` | `file`, an absolute path | the profile is copied there as it is at one moment |
 //! | `reset` | | the figures of the profile count from now on: readers take from them what it is now, of which a snapshot is put beside it ([`of_reset`](instrument_names::snapshot::of_reset)) |
 //! | `heap-dump` | `file`, an absolute path | the heap is written there as HPROF |
-//! | `pause`, `resume` | | recording pauses, or resumes |
+//! | `pause`, `resume` | of `pause`: `bare` | recording pauses, or resumes. With `bare` the `classes` that are rewritten have their own bytes until it resumes, when they have the new ones again; `refused` stay as they are, `ns` is what that took |
 //! | `exclude`, `include` | `methods`, patterns | the methods that fit lose their probes, or get those back that they lost so: how many `methods` of how many `classes`, what of them is a root and stays (`roots`), `ns` |
 //! | `root`, `remove` | `methods`, patterns | with `subgraph=on`, these are roots from now on, or are no longer: the `roots` now, what is rewritten of the program (`subgraph`, as of [`attach`](crate::attach)), how many classes have their own bytes again (`restored`), patterns that nothing fitted so far (`unmatched`), `ns` that the classes took |
 //! | `region` | `regions`; `remove` | these code regions are timed from now on, or with `remove` no more: the `regions` that are timed now, how many `classes` were rewritten for it, `faults`: which of them are not timed, with the reason, `ns` that the classes took |
@@ -94,7 +94,10 @@ pub enum Request {
     HeapDump {
         file: PathBuf,
     },
-    Pause {},
+    Pause {
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        bare: bool,
+    },
     Resume {},
     Exclude {
         methods: Vec<String>,

@@ -43,7 +43,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -74,6 +74,8 @@ pub(crate) struct LoadHook {
     instrumenter: RwLock<Option<Instrumenter<'static>>>,
     /// The names of the classes that have new bytes.
     rewritten: Mutex<HashSet<Vec<u8>>>,
+    /// Classes that are loaded have their own bytes until a pause is over.
+    is_bare: AtomicBool,
     /// Something went wrong that the next class would meet as well: no class is rewritten any more.
     stopped: AtomicBool,
     roots: Roots,
@@ -103,6 +105,21 @@ impl LoadHook {
     /// A class has new bytes.
     pub(crate) fn note(&self, name: &[u8]) {
         self.rewritten.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_vec());
+    }
+
+    /// The names of the classes that have new bytes, or had them when a bare pause began.
+    pub(crate) fn rewritten(&self) -> HashSet<Vec<u8>> {
+        self.rewritten.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether classes that are loaded have their own bytes.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.is_bare.load(SeqCst)
+    }
+
+    /// From now on classes that are loaded get their own bytes, or new ones again, when they are retransformed.
+    pub(crate) fn be_bare(&self, on: bool) {
+        self.is_bare.store(on, SeqCst);
     }
 
     /// Takes the names of the classes that have new bytes.
@@ -196,6 +213,7 @@ impl LoadHook {
             ids,
             instrumenter: RwLock::new(Some(instrumenter)),
             rewritten: Mutex::default(),
+            is_bare: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             roots,
             kept: KeptMethods::new(options.latency),

@@ -157,7 +157,20 @@ fn paused(out: &mut dyn Write, answer: &Paused) -> Result<()> {
     let pauses = answer.pauses.unwrap_or(0);
     let plural = if pauses == 1 { "" } else { "s" };
     let sum = scaled(answer.paused_ns, "ns");
-    writeln!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")
+    write!(out, "recording is{already} {state}; {pauses} pause{plural} so far, {sum}")?;
+    if answer.classes + answer.refused > 0 {
+        let classes = classes_have(answer.classes);
+        let code = if state == "paused" { "own code until it goes on" } else { "probes again" };
+        write!(out, "; {classes} {code}, which took {}", scaled(Some(answer.ns), "ns"))?;
+    }
+    if answer.refused > 0 {
+        write!(out, "; {} could not be changed", answer.refused)?;
+    }
+    writeln!(out)
+}
+
+fn classes_have(count: u64) -> String {
+    if count == 1 { "1 class has its".to_owned() } else { format!("{count} classes have their") }
 }
 
 /// Which methods were excluded or included.
@@ -229,10 +242,7 @@ pub fn stopped(answer: &Stopped) -> String {
         0 => String::new(),
         n => format!("; {n} could not be changed back, and do nothing from now on"),
     };
-    let classes = match answer.classes {
-        1 => "1 class has its".to_owned(),
-        n => format!("{n} classes have their"),
-    };
+    let classes = classes_have(answer.classes);
     format!("recording has ended{profile}; {classes} own code again, which took {time}{left}")
 }
 
