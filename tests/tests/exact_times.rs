@@ -214,6 +214,61 @@ fn every_figure_of_ended_threads_is_exact() {
     });
 }
 
+/// The calls of a method that took longest: ns, whether they failed, and entries, exits and ns of what they called, by path.
+type Worst = Vec<(u64, bool, BTreeMap<String, [u64; 3]>)>;
+
+/// All that the program has logged of such calls, the longest first.
+fn logged(run: &Run) -> Worst {
+    let call = |line: &str| {
+        let mut words = line.split(' ');
+        let (ns, failed) = (words.next()?.parse().ok()?, words.next()? == "true");
+        let figures = |word: &str| {
+            let (path, figures) = word.split_once('=').unwrap();
+            let figures: Vec<u64> = figures.split(':').map(|figure| figure.parse().unwrap()).collect();
+            (path.to_owned(), figures.try_into().unwrap())
+        };
+        Some((ns, failed, words.map(figures).collect()))
+    };
+    let mut calls: Worst = run.stdout.lines().filter_map(|line| call(line.strip_prefix("worst ")?)).collect();
+    calls.sort_by_key(|call| std::cmp::Reverse(call.0));
+    calls
+}
+
+/// The same in a profile.
+fn kept(profile: &Profile) -> Worst {
+    let call = |call: &instrument_trace::WorstCall| {
+        assert!(!call.is_part);
+        let mut paths = vec![String::new()];
+        let mut figures = BTreeMap::new();
+        for (i, node) in call.tree.nodes.iter().enumerate() {
+            let TreeConsumer::Method(id) = node.consumer else { panic!("{node:?}") };
+            let path = if i == 0 { String::new() } else { format!("{}/{id}", paths[node.parent as usize]) };
+            figures.insert(path.clone(), [node.entries, node.closes.exits, node.ns]);
+            paths.push(path);
+        }
+        (call.ns, call.has_failed, figures)
+    };
+    let mut calls: Worst = profile.worst_calls.iter().map(call).collect();
+    calls.sort_by_key(|call| std::cmp::Reverse(call.0));
+    calls
+}
+
+/// Of a method whose durations are kept the longest calls have all that they did, however these end, and nothing else.
+#[test]
+fn the_worst_of_random_calls_are_exact() {
+    trees(|jvm| {
+        // Of the one that is called by others and by itself, and of one that is deep, with pauses.
+        for (seed, method) in [("1", "1"), ("2", "4"), ("3", "71")] {
+            let run = run(jvm, &["worst", seed, "20000", method], &["-Dinstrument.timing=all"]);
+            let (logged, kept) = (logged(&run), kept(&profile(&run)));
+            assert!(logged.len() > 30, "{}", logged.len());
+            assert_eq!(kept.len(), 10);
+            assert_eq!(kept, logged[..10], "seed {seed}");
+            assert!(kept.iter().any(|(_, _, did)| did.len() > 5));
+        }
+    });
+}
+
 /// CPU time passes half as fast as time.
 #[test]
 fn cpu_time_is_exact() {

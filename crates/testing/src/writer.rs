@@ -9,7 +9,7 @@ use instrument_trace::encode;
 use instrument_trace::format::*;
 use instrument_trace::{
     Connection, Event, Frame, JavaThread, Link, RegionTiming, RemoteCall, ThreadSamples, Tree,
-    TreeAllocation, TreeNode, Wait, WaitKind,
+    TreeAllocation, TreeNode, Wait, WaitKind, WorstCall,
 };
 
 /// Id + 1 in the frame of a link.
@@ -405,14 +405,29 @@ impl Writer {
         let nodes = nodes.collect::<Vec<_>>();
         let flags = encode::tree_flags(tree);
         let words = 2 * (stack.len() as u64 + 2);
+        let kept: Vec<u8> =
+            tree.durations.iter().flat_map(|(node, of)| encode::octaves(self.number(*node), of)).collect();
+        let durations = if kept.is_empty() { 0 } else { self.region(DURATIONS, owner, &[], &kept) };
+        let header = |flags| [words, flags, 0, durations, tree.durations_left_out, tree.recursive];
         if self.piece > 0 {
-            let at = self.region(TREE, owner, &[words, flags | IN_PIECES, 0, 0, 0, tree.recursive], &body);
+            let at = self.region(TREE, owner, &header(flags | IN_PIECES), &body);
             self.pieces(owner, at, &nodes);
             at
         } else {
             nodes.into_iter().flatten().for_each(word);
-            self.region(TREE, owner, &[words, flags, 0, 0, 0, tree.recursive], &body)
+            self.region(TREE, owner, &header(flags), &body)
         }
+    }
+
+    /// Adds one of the calls that took longest of a method.
+    pub fn worst_call(&mut self, call: &WorstCall) -> &mut Writer {
+        let method =
+            u64::from(call.id + 1) | u64::from(call.has_failed) << 32 | u64::from(call.is_part) << 33;
+        let header = [method, call.ns, call.end, call.tree.nodes.len() as u64];
+        let nodes = call.tree.nodes.iter().map(|node| (encode::node(node, 0, false), node.samples));
+        let words = nodes.flat_map(|(word, samples)| [word[0], word[1], word[2], word[3], samples]);
+        self.region(WORST_CALL, call.thread, &header, &encode::words(words));
+        self
     }
 
     /// From here on the nodes of trees are in pieces of so many, as they are since version 2. Later pieces have lower numbers.

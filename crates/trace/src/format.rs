@@ -44,6 +44,7 @@ pub const SELECTION_CHANGES: u32 = 24;
 pub const LINES: u32 = 25;
 pub const THREAD_SAMPLES: u32 = 26;
 pub const DURATIONS: u32 = 27;
+pub const WORST_CALL: u32 = 28;
 
 /// Flags of a holder.
 pub const HOLDER_NOT_MET: u32 = 1;
@@ -112,6 +113,11 @@ pub const TREE_RECURSIVE: u64 = 56;
 pub const DURATIONS_NEXT: u64 = 16;
 /// Bytes of an octave.
 pub const OCTAVE: u64 = 320;
+/// Bytes of a node of a worst call.
+pub const WORST_NODE: u64 = 40;
+/// Flags of a worst call, in the word that has its method.
+pub const WORST_FAILED: u64 = 1 << 32;
+pub const WORST_PART: u64 = 1 << 33;
 /// A flag of what follows a node: durations of its calls are kept.
 pub const KEPT: u64 = 1;
 /// Where a node has its samples.

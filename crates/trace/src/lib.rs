@@ -583,6 +583,26 @@
 //! | 40 | 8 | the threshold, ns; 0: there is none |
 //! | 64 | 4 each | 64 counts, by bucket. The first one of octave -1 has the durations of 0 ns |
 //!
+//! ## 28: worst call
+//! One of the calls that took longest of a method whose durations are kept, and what it did. The owner is the thread. Of each method the process keeps a number of them;
+//! a process that was killed while one took the place of another may have left both. What they did is in the trees of their threads, too: without them these are the rest.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 4 | id + 1 of the method |
+//! | 20 | 4 | flags: 1 an exception left it; 2 not all that it did is known: it is past a limit of depth or contexts, or there was no room |
+//! | 24 | 8 | how long it took, less what the recorder took for itself, ns |
+//! | 32 | 8 | the clock at its end |
+//! | 40 | 8 | n: its nodes |
+//! | 64 | 40 n | nodes, of which the first is the method itself |
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 4 | consumer, as in kind 8 |
+//! | 4 | 4 | the node that called it, from 1, which is in front of it; of the first 0 |
+//! | 8 | 24 | entries; exits, the others having ended otherwise; ns of those that were timed, 0 where not all calls of such a context are |
+//! | 32 | 8 | samples |
+//!
 //! # Properties
 //! `record` (counts, tree, trace; samples: whole stacks, from samples of all threads, nothing being rewritten: trees have samples and no calls, and are sums of threads whose names differ in a number only; frames that are no methods have the class `(stacks)`; then `samples.lost` has the samples for which there was no room, `samples.event` the event that was sampled, if it is not CPU time, `samples.user-only` whether in user code only, and `samples.without` the threads that had no counter); `timing` (auto, all, every:N: which calls are timed; samples: none but those of methods that block, see kind 26), then `samples.source` (perf, timer, thread) and `samples.period` (ns), `samples.probes` (address, mark: how they are known), as far as they are the same for all threads, and no calibration; `twice.bare.ns`, `twice.outside.ns`, `twice.probes.ns` (of a profile of two runs: CPU time of the one without probes, and of the recorded one outside of probes and in them), `twice.contexts.both`, `twice.contexts.times`, `twice.contexts.counts` (contexts of both runs, and of only one), `twice.alike` (true: the times may be divided by the calls), `twice.parts` (true: they are parts of one run); `roots` (in the beginning); `latency` (the methods whose durations are kept, with thresholds); `limit.depth`, `limit.contexts`, `limit.threads`
 //! (threads that kept figures of their own after they ended), `limit.bytes` (of the file, if there is one); `region.N`; `selection` (what was inserted where: transforms and patterns, of all
@@ -685,6 +705,7 @@ mod tree;
 mod tree_region;
 mod untimed;
 mod wait;
+mod worst_call;
 mod writer;
 
 pub use balance::Imbalance;
@@ -714,4 +735,5 @@ pub use thread::{Allocation, Frame, Piece, Thread, ThreadKind, TreeAllocation};
 pub use thread_samples::{SampleSource, ThreadSamples};
 pub use tree::{NO_MIN, Tree, TreeConsumer, TreeNode};
 pub use wait::{Wait, WaitKind, WaitPiece};
+pub use worst_call::WorstCall;
 pub use writer::{About, Sum, Writer};

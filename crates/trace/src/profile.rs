@@ -19,6 +19,7 @@ use crate::selection::SelectionChange;
 use crate::source::Source;
 use crate::thread::Thread;
 use crate::wait::WaitPiece;
+use crate::worst_call::WorstCall;
 
 /// One profile file. Clocks are ns, 0 where they are unknown.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +70,8 @@ pub struct Profile {
     pub holder_searches: Vec<HolderSearch>,
     /// Methods that were excluded, or included again, while the program ran; in the order in which that happened.
     pub selection_changes: Vec<SelectionChange>,
+    /// Calls that took longest of their methods, in the order of the file.
+    pub worst_calls: Vec<WorstCall>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

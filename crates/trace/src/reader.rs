@@ -33,6 +33,7 @@ use crate::thread_samples::ThreadSamples;
 use crate::tree_region::Numbers;
 use crate::untimed::Methods;
 use crate::wait::{WaitPiece, read_java_threads};
+use crate::worst_call::WorstCall;
 
 /// The largest id map or list of properties that is read.
 const LARGEST_DATA: u64 = 1 << 28;
@@ -108,8 +109,9 @@ fn read_bytes(bytes: &mut Bytes<'_>, parts: Parts) -> Result<Profile, Error> {
     for region in places.regions.iter().filter(|r| r.kind == CONTEXTS) {
         *reader.context_room.entry(region.copy).or_default() += (region.length - HEADER) / 8;
     }
-    let is_left_out =
-        |kind: u32| parts == Parts::Facts && [THREAD, ENDED, ID_MAP, THREAD_SAMPLES].contains(&kind);
+    let is_left_out = |kind: u32| {
+        parts == Parts::Facts && [THREAD, ENDED, ID_MAP, THREAD_SAMPLES, WORST_CALL].contains(&kind)
+    };
     for region in places.regions.iter().filter(|region| !is_left_out(region.kind)) {
         reader.region(region);
     }
@@ -206,6 +208,10 @@ impl Reader<'_, '_> {
             SELECTION_CHANGES => self.selection_change(region),
             LINES => self.lines(region),
             THREAD_SAMPLES => self.thread_samples(region),
+            WORST_CALL => match WorstCall::read(self.bytes, region) {
+                Ok(call) => self.profile.worst_calls.push(call),
+                Err((at, reason)) => self.damage(at, "worst call", reason),
+            },
             kind => *self.profile.skipped.entry(kind).or_default() += 1,
         }
     }

@@ -288,7 +288,7 @@ fn read_stack(
     homeless
 }
 
-fn consumer(word: u32) -> Option<TreeConsumer> {
+pub(crate) fn consumer(word: u32) -> Option<TreeConsumer> {
     match word {
         0 => None,
         DEEPER => Some(TreeConsumer::Deeper),

@@ -14,6 +14,7 @@ mod samples;
 mod selection;
 mod tree;
 mod waits;
+mod worst;
 
 mod common {
     pub(crate) mod profiles;

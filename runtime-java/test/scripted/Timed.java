@@ -18,6 +18,8 @@ import java.util.concurrent.CountDownLatch;
 public class Timed {
     /** Fewer than the recorder looks for on the stack: their constructors are not real. */
     static final int DEEPEST = 40;
+    /** The method whose worst calls are kept; 0: there is none. */
+    static int kept;
     /** No method that is ever entered. */
     static final int NOBODY = 90;
     static final int LAST = 91;
@@ -63,6 +65,9 @@ public class Timed {
     static final Map<String, Figures> contexts = new TreeMap<>();
     /** Number and bytes by path and class. */
     static final Map<String, long[]> made = new TreeMap<>();
+    /** What the outermost open call of {@link #kept} has done so far, by path below it: entries, exits and ns; null: none is open. */
+    static Map<String, long[]> did;
+    static final List<String> worst = new ArrayList<>();
     /** The clock without pauses. */
     static long recorded;
     static boolean paused;
@@ -119,6 +124,10 @@ public class Timed {
         stack.add(call);
         if (!paused) {
             of(call.path).entries++;
+            if (did == null && id == kept) {
+                did = new TreeMap<>();
+            }
+            did(call, 0, 1);
         }
         if (pending) {
             ProfilerRuntime.constructorEntry(id);
@@ -139,12 +148,37 @@ public class Timed {
                     figures.unclosed++;
                 }
                 time(call, figures);
+                ended(call, false, false);
             }
         }
     }
 
+    /** Adds to what the open call of {@link #kept} does. */
+    static void did(Call call, int what, long more) {
+        if (did != null) {
+            String path = ("/" + call.path).replaceFirst("^.*?/" + kept + "(?=/|$)", "");
+            did.computeIfAbsent(path, none -> new long[3])[what] += more;
+        }
+    }
+
+    /** A call has ended; it may be the one of {@link #kept}. */
+    static void ended(Call call, boolean isSeen, boolean exit) {
+        if (did == null || call.muted || !("/" + call.path).matches("(/(?!" + kept + "/)[0-9]+)*/" + kept)) {
+            return;
+        }
+        if (isSeen) {
+            StringBuilder line = new StringBuilder("worst " + (recorded - call.start) + " " + !exit);
+            did.forEach((path, figures) -> {
+                line.append(' ').append(path).append('=').append(figures[0]).append(':').append(figures[1]).append(':').append(figures[2]);
+            });
+            worst.add(line.toString());
+        }
+        did = null;
+    }
+
     static void time(Call call, Figures figures) {
         long ns = recorded - call.start;
+        did(call, 2, ns);
         figures.ns += ns;
         figures.least = Math.min(figures.least, ns);
         figures.most = Math.max(figures.most, ns);
@@ -171,10 +205,12 @@ public class Timed {
                 Figures figures = of(call.path);
                 if (exit) {
                     figures.exits++;
+                    did(call, 1, 1);
                 } else {
                     figures.unwinds++;
                 }
                 time(call, figures);
+                ended(call, true, exit);
             }
         }
         if (exit) {
@@ -471,6 +507,13 @@ public class Timed {
         switch (args[0]) {
             case "calls": walk(random, numbers[2], false); open(); print(); break;
             case "pauses": walk(random, numbers[2], true); open(); print(); break;
+            case "worst":
+                kept = numbers[3];
+                Inside.keep(kept);
+                walk(random, numbers[2], kept > 6);
+                open();
+                worst.forEach(System.out::println);
+                break;
             case "threads": threads(numbers[2], numbers[3], random); print(); break;
             case "sampled": sampled(numbers[1], numbers[2]); break;
             case "sampled-threads": sampledThreads(numbers[1], numbers[2], numbers[3]); break;

@@ -58,6 +58,7 @@ final class Format {
     static final int LINES = 25;
     static final int THREAD_SAMPLES = 26;
     static final int DURATIONS = 27;
+    static final int WORST_CALL = 28;
 
     // Words of a THREAD or ENDED region.
     /** File offset of the counts or tree region. */
@@ -157,6 +158,19 @@ final class Format {
     static final int OCTAVE_COUNTS = 8;
     static final int OCTAVE_SHIFT = 32;
     static final int FAILED_SHIFT = 40;
+
+    // Words of a WORST_CALL region, whose nodes follow its header.
+    /** Id + 1 of the method, and flags. */
+    static final int WORST_FLAGS = 2;
+    static final int WORST_NS = 3;
+    static final int WORST_END = 4;
+    /** Number of its nodes. */
+    static final int WORST_NODES = 5;
+    /** Of a node: number of its caller, from 1, and consumer; entries, exits, ns, samples. */
+    static final int WORST_NODE_WORDS = 5;
+    static final long WORST_FAILED = 1L << 32;
+    /** Not all that it did is known. */
+    static final long WORST_PART = 1L << 33;
 
     /** What numbers of nodes count in. */
     static final int UNIT_WORDS = 8;

@@ -27,6 +27,8 @@ final class Durations {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final Words words;
+    /** The calls that took longest. */
+    final WorstCalls worst;
     /** Indexes of octaves by hash of the key, a quarter full at most; 0: none. */
     private int[] table = new int[16];
     private Region[] pieces = new Region[2];
@@ -52,11 +54,13 @@ final class Durations {
     /** @param words the mapping that the tree is in */
     Durations(Words words) {
         this.words = words;
+        worst = new WorstCalls(words);
     }
 
     /** Another recording begins. */
     static void renew() {
         MADE.set(0);
+        WorstCalls.renew();
     }
 
     /** The bucket of a duration, and 64 more, so that none is negative; that of no time at all is 0. */
@@ -73,6 +77,14 @@ final class Durations {
     /** What finds the octave of a duration. */
     static long key(int node, long ns, boolean failed) {
         return (failed ? 1L << Format.FAILED_SHIFT : 0) | (long) (bucket(ns) / PER_OCTAVE) << Format.OCTAVE_SHIFT | node;
+    }
+
+    /** A call of a context that has its durations kept has ended. {@code hasDeeper}: some calls have no context. Gives the ns that it took to make room, as {@link #keep}. */
+    long ended(ThreadState thread, Region stack, int node, long ns, int column, long end, boolean hasDeeper) {
+        boolean failed = column == Format.UNWINDS;
+        boolean isKnown = failed || column == Format.EXITS;
+        long took = isKnown ? keep(thread, stack, key(node, ns, failed), ns) : 0;
+        return took + worst.ended(thread, node, isKnown ? ns : -1, failed, end, hasDeeper);
     }
 
     /**
@@ -101,6 +113,11 @@ final class Durations {
         } finally {
             thread.mode = before;
         }
+    }
+
+    void warmUp(ThreadState thread, Region stack, long key) {
+        keep(thread, stack, key, 1);
+        keep(thread, stack, key, 1);
     }
 
     private static void leaveOut(Region stack, long calls) {
@@ -276,6 +293,7 @@ final class Durations {
 
     void release() {
         MADE.addAndGet(-count);
+        worst.release();
         for (int i = 0; i < pieceCount; i++) {
             Recording.file.release(pieces[i]);
         }

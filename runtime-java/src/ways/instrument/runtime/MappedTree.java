@@ -254,12 +254,8 @@ abstract class MappedTree extends ThreadState {
             // A trial tells nothing of methods.
             time(words, at, Math.max(0, now - start), onTrial ? 0 : Format.idPlusOne(words.get(frame)));
         }
-        if (start != 0 && isKept(at) && (column == Format.EXITS || column == Format.UNWINDS)) {
-            long ns = Math.max(0, now - start);
-            long took = durations.keep(this, tree, Durations.key(node, ns, column == Format.UNWINDS), ns);
-            if (took > 0) {
-                takeOutOwn(took);
-            }
+        if (start != 0 && isKept(at)) {
+            takeOutOwn(durations.ended(this, tree, node, Math.max(0, now - start), column, now, deeper != 0));
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + Math.max(0, cpuNow - cpuStarts[frame - bottom >> 1]));
@@ -340,7 +336,11 @@ abstract class MappedTree extends ThreadState {
             words.put(at + Format.NODE_NEXT, Sampling.next(0, first));
             words.put(at + Format.NODE_HEAD, -1);
         }
-        return nodes.add(key);
+        int made = nodes.add(key);
+        if (durations != null && !sums && !onTrial) {
+            durations.worst.made(made, key, kept);
+        }
+        return made;
     }
 
     /** So many calls were counted as if recursion had no contexts. */
@@ -405,12 +405,12 @@ abstract class MappedTree extends ThreadState {
 
     /** The recorder took time for itself: it is no part of any open call. */
     final void takeOutOwn(long took) {
-        for (int at = bottom + 1; at < sp; at += 2) {
+        for (int at = bottom + 1; took != 0 && at < sp; at += 2) {
             if (words.get(at) != 0) {
                 words.put(at, words.get(at) + took);
             }
         }
-        if (header != null) {
+        if (took != 0 && header != null) {
             pause(took);
         }
     }

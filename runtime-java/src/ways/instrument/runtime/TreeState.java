@@ -360,6 +360,9 @@ final class TreeState extends MappedTree {
         words.put(at, words.get(at) + 1);
         at = TreeNodes.place(node) + Format.ENTRIES;
         words.put(at, words.get(at) - 1);
+        if (durations != null) {
+            durations.worst.disturbed();
+        }
         return other;
     }
 
@@ -569,9 +572,7 @@ final class TreeState extends MappedTree {
     @Override
     void warmUpDurations() {
         if (Recording.settings.latency != null) {
-            long key = Durations.key(current, 1, false);
-            keepDurations().keep(this, tree, key, 1);
-            durations.keep(this, tree, key, 1);
+            keepDurations().warmUp(this, tree, Durations.key(current, 1, false));
         }
     }
 }

@@ -1,0 +1,111 @@
+package instrument.runtime;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keeps the worst calls of the methods whose durations are kept, each with all that it did. Nothing is added to the probes of other methods:
+ *
+ * <ol>
+ * <li>The tree of the thread counts as it always does, and has every call. So it is the whole, whatever happens to the worst calls.
+ * <li>Each context of such a method has a {@link CallImage} of what is beneath it.
+ * <li>When a call ends that took no longer than the worst ones of its method did, the image is made to agree with the tree again.
+ * <li>Otherwise their difference is what the call did. It becomes a region of the file that readers see once all of it is there, and then the call that was the least bad
+ * one until then loses its region: {@link WorstOf}.
+ * </ol>
+ *
+ * What is left of the tree without the worst calls is the rest, exactly: readers subtract.
+ */
+final class WorstCalls {
+    /** Nodes that images of a process may have, each in every image that it is in: 16 MB of the heap. */
+    private static final int MOST = 250000;
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    private final Words words;
+    private CallImage[] images = new CallImage[4];
+    private int count;
+    /** By number of a node, which image is the nearest that has it. */
+    private final IntTable nearest = new IntTable();
+    private final WorstCall call = new WorstCall();
+    private int made;
+
+    WorstCalls(Words words) {
+        this.words = words;
+    }
+
+    /** Another recording begins. */
+    static void renew() {
+        MADE.set(0);
+        WorstOf.renew();
+    }
+
+    /** A node has been made; {@code kept}: durations of its calls are kept. */
+    void made(int node, long key, boolean kept) {
+        int caller = (int) (key >>> 32);
+        int number = nearest.get(caller);
+        for (CallImage image = images[number]; image != null; image = image.outer) {
+            if (MADE.get() >= MOST) {
+                image.isPart = true;
+            } else {
+                MADE.incrementAndGet();
+                made++;
+                image.add(node, caller);
+            }
+        }
+        if (kept) {
+            if (++count == images.length) {
+                images = Arrays.copyOf(images, 2 * count);
+            }
+            images[count] = new CallImage(node, images[number], WorstOf.method((int) key - 1), words);
+            number = count;
+        }
+        if (number != 0) {
+            nearest.put(node, number);
+        }
+    }
+
+    /** A call of a context has ended; ns -1: how long it took is not known. Gives the ns that it took to keep it. */
+    long ended(ThreadState thread, int node, long ns, boolean failed, long end, boolean hasDeeper) {
+        CallImage image = images[nearest.get(node)];
+        if (image == null || image.root != node) {
+            // A thread on trial.
+            return 0;
+        }
+        long took = ns > image.worst.least ? keep(thread, image, ns, failed, end, hasDeeper) : 0;
+        image.renew();
+        return took;
+    }
+
+    private long keep(ThreadState thread, CallImage image, long ns, boolean failed, long end, boolean hasDeeper) {
+        int before = thread.mode;
+        thread.mode = ThreadState.BUSY;
+        long began = Clock.now();
+        try {
+            StackLevels.need(StackLevels.OF_FILE);
+            boolean isKnown = image.isNext();
+            image.tell(call);
+            if (!isKnown) {
+                call.forget();
+            }
+            boolean isPart = !isKnown || image.isPart || hasDeeper;
+            long flags = (words.get(TreeNodes.place(image.root)) & 0xffffffffL) | (failed ? Format.WORST_FAILED : 0) | (isPart ? Format.WORST_PART : 0);
+            image.worst.take(ns, call.write(ns, end, flags), thread.ordinal);
+            return Clock.now() - began;
+        } catch (StackOverflowError e) {
+            return 0;
+        } finally {
+            thread.mode = before;
+        }
+    }
+
+    /** Open calls have moved to other contexts. */
+    void disturbed() {
+        for (int i = 1; i <= count; i++) {
+            images[i].disturbed();
+        }
+    }
+
+    void release() {
+        MADE.addAndGet(-made);
+    }
+}
