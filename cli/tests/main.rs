@@ -12,6 +12,7 @@ mod heap;
 #[cfg(target_os = "linux")]
 mod host;
 mod ids;
+mod latency;
 mod lists;
 mod mcp;
 mod merge;

@@ -4,8 +4,8 @@ use crate::io::exit::Exit;
 use crate::io::talk::Talk;
 use crate::options::{session, view};
 use anyhow::Result;
-use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST};
-use instrument_analysis::report::{self, Format, latency};
+use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST, MOST_WORST, Worst};
+use instrument_analysis::report::{self, Format, latency, latency_worst};
 use instrument_analysis::session::{Session, thread_filter};
 use instrument_analysis::timeline::Timeline;
 use instrument_messages::usage;
@@ -19,7 +19,7 @@ use instrument_messages::usage;
 /// median.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof"
+    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof\n  instrument latency --worst app-4711.iprof"
 )]
 pub(crate) struct Opts {
     #[command(flatten)]
@@ -28,8 +28,12 @@ pub(crate) struct Opts {
     #[arg(long, value_name = "N", default_missing_value = "1", num_args = 0..=1, require_equals = true,
         value_parser = clap::value_parser!(u8).range(1..=MOST_SLOWEST as i64), conflicts_with_all = ["json", "csv"])]
     slowest: Option<u8>,
+    /// Of methods that --latency named, print what their longest calls did and the others did not, and the trees of the N longest, at most 10
+    #[arg(long, value_name = "N", default_missing_value = "1", num_args = 0..=1, require_equals = true,
+        value_parser = clap::value_parser!(u8).range(0..=MOST_WORST as i64), conflicts_with_all = ["json", "csv", "slowest"])]
+    worst: Option<u8>,
     /// Print at most N levels of these trees
-    #[arg(long, value_name = "N", requires = "slowest")]
+    #[arg(long, value_name = "N")]
     depth: Option<usize>,
 }
 
@@ -40,14 +44,24 @@ pub(crate) struct Opts {
 pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     let (of, print) = (&opts.view.session, &opts.view.print);
     check(of, print)?;
+    if opts.depth.is_some() && opts.slowest.is_none() && opts.worst.is_none() {
+        return Err(usage("--depth is about the trees of calls, which --worst and --slowest print"));
+    }
     let mut session = of.read_indexed_as(&of.request(), talk)?;
     let timeline = Timeline::of_session(&session, &of.request())?;
     let found = found(opts, &session, &timeline)?;
     session.model = found.model(&session.profiles);
     session.calls.clear();
+    let worst = opts.worst.map(|trees| worst(opts, &session, trees)).transpose()?;
+    for name in worst.iter().flat_map(|(of, _)| of).flat_map(Worst::names) {
+        session.model.consumer(name);
+    }
     view::print(print, opts.depth, &session, of.strict, talk, |out, session, _, options| {
         if options.format == Format::Text {
             writeln!(out, "calls from entry to exit, as measured: the cost of recording is included\n")?;
+        }
+        if let Some((worst, trees)) = &worst {
+            return latency_worst::write(out, worst, *trees, &session.model, options);
         }
         let rows = latency::rows(&found, options);
         latency::write(out, &rows, &timeline, (&session.model, &found), options)?;
@@ -64,6 +78,17 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
         }
         Ok(())
     })
+}
+
+/// The worst calls that the profiles have, and how many trees are asked for.
+fn worst(opts: &Opts, session: &Session, trees: u8) -> Result<(Vec<Worst>, usize)> {
+    let worst = Worst::kept(&session.profiles, &thread_filter(&opts.view.session.thread))?;
+    if worst.is_empty() {
+        return Err(usage(
+            "--worst prints what the longest calls did of methods that were chosen when they were recorded, and there is none: `instrument run --latency 'Shop#sell'` keeps them; of a trace, --slowest prints them",
+        ));
+    }
+    Ok((worst, trees.into()))
 }
 
 /// The durations that the profiles have.

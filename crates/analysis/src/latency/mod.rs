@@ -7,11 +7,15 @@
 //! |---|---|
 //! | [`Latency`] | the methods of a session |
 //! | [`Histogram`] | durations by size |
-//! | [`CallTree`] | what one call did |
+//! | [`CallTree`] | what one call did, from a trace |
+//! | [`Worst`] | what the longest calls did, and all others, from trees |
 
 mod call_tree;
 mod calls;
+mod contended;
+mod did;
 mod trees;
+mod worst;
 
 use std::collections::BTreeMap;
 
@@ -25,7 +29,9 @@ use crate::session::{Error, ProfileFile};
 use crate::timeline::{RESOURCE, Timeline};
 
 pub use call_tree::{CallTree, Difference};
+pub use did::{Context, Did, Own};
 pub use instrument_trace::Histogram;
+pub use worst::{Bad, MOST_WORST, Worst};
 
 /// Slowest calls that are kept of a method.
 pub const MOST_SLOWEST: usize = 10;

@@ -114,6 +114,17 @@ pub(crate) fn link_name(name: &str) -> Option<LinkName<'_>> {
     }
 }
 
+/// What work on behalf of another context is called where its cause does not matter.
+pub(crate) fn link_text(profile: &Profile, copy: u32, number: u32) -> String {
+    let link = profile.links.iter().find(|link| (link.copy, link.number) == (copy, number));
+    match link.map(|link| link.kind) {
+        Some(LinkKind::Boundary) => boundary(profile, copy, number),
+        Some(LinkKind::Served) => SERVED.to_owned(),
+        Some(LinkKind::Start) => format!("({STARTED})"),
+        kind => kind.and_then(LinkKind::machine_work).map_or_else(|| format!("({TASK})"), str::to_owned),
+    }
+}
+
 const TASK: &str = "task";
 const RUNNING: &str = "running";
 const STARTED: &str = "started thread";

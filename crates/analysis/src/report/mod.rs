@@ -38,6 +38,7 @@ mod interval;
 pub(crate) mod labels;
 pub mod latency;
 pub mod latency_diff;
+pub mod latency_worst;
 pub(crate) mod machine;
 pub mod matching;
 pub mod merged;

@@ -1,0 +1,100 @@
+//! `instrument latency --worst`, of a profile whose calls are known.
+
+use crate::common::Dir;
+use instrument_names::id_map::gz;
+use instrument_testing::{Script, ThreadFacts, Writer};
+use instrument_trace::{
+    ContextDurations, SampleSource, ThreadSamples, Tree, TreeConsumer, TreeNode, WorstCall,
+};
+
+/// `lock` is of calls of the JDK that block.
+const IDS: &str = "instrument ids 1\nclass a/Shop Shop.java\n1 main ([Ljava/lang/String;)V 9 1 0000000000000000\n\
+                   2 serve (I)V 1 2 0000000000000000\n3 query ()V 1 3 0000000000000000\n\
+                   4 load (Ljava/lang/String;)V 1 4 0000000000000000\nclass a/Pool Pool.java\n\
+                   5 get ()La/Pool; 1 3 0000000000000000\nclass java/util/concurrent/locks/ReentrantLock -\n\
+                   9 lock ()V 0 30000 0000000000000000\n";
+const MS: u64 = 1_000_000;
+
+/// A call of `serve`: loads so much, and waits for a lock, if that takes more than no time.
+fn serve(script: Script, loads: u32, lock: u64, samples: u64) -> Script {
+    script.call(2, |s| {
+        let s = s.wait(MS).samples(samples).call(3, |s| s.times(loads, |s| s.call(4, |s| s)));
+        if lock > 0 { s.call(5, |s| s.call(9, |s| s.wait(lock))) } else { s }
+    })
+}
+
+/// What one of these calls did, as the recorder keeps it.
+fn worst(loads: u32, lock: u64, samples: u64, end: u64) -> WorstCall {
+    let of = serve(Script::new(0), loads, lock, samples).record_samples(&[2, 9]);
+    WorstCall {
+        copy: 1,
+        thread: 1,
+        id: 2,
+        ns: MS + lock,
+        end: 1000 + end,
+        has_failed: false,
+        is_part: false,
+        tree: of.tree,
+    }
+}
+
+/// 98 calls that load twice, one of which waits for 2 ms, one that waits for 40 ms, and one that loads 500 times: 100 in all.
+fn profile(worst: &[WorstCall]) -> Vec<u8> {
+    let calls = |s: Script| {
+        let s = serve(s.times(97, |s| serve(s, 2, 0, 0)), 2, 2 * MS, 1);
+        serve(serve(s, 3, 40 * MS, 2), 500, MS, 1)
+    };
+    let mut recorded = Script::new(1000).call(1, calls).record_samples(&[2, 9]);
+    let tree: &mut Tree = &mut recorded.tree;
+    let is_serve = |node: &TreeNode| node.consumer == TreeConsumer::Method(2);
+    let number = tree.nodes.iter().position(is_serve).unwrap() as u32 + 1;
+    let mut durations = ContextDurations::default();
+    let all = std::iter::repeat_n(MS, 97).chain([3 * MS, 41 * MS, 2 * MS]);
+    all.for_each(|ns| durations.returned.add(ns));
+    tree.durations.insert(number, durations);
+    let mut writer = Writer::new();
+    writer.id_map(&gz::compress(IDS.as_bytes()));
+    let owner = writer.recorded("main", &ThreadFacts { start: 1000, ..ThreadFacts::default() }, &recorded);
+    let source = SampleSource::Perf;
+    writer.thread_samples(
+        owner,
+        &ThreadSamples { period_ns: MS, source, cpu_ns: 4 * MS, ..ThreadSamples::default() },
+    );
+    for call in worst {
+        writer.worst_call(call);
+    }
+    writer.property("command", "/srv/shop.jar").property("record", "tree").property("timing", "samples");
+    writer.property("latency", "Shop#serve").clocks(0, 1000 * MS);
+    writer.finish()
+}
+
+#[test]
+fn the_worst_calls_stand_beside_the_others() {
+    let dir = Dir::new();
+    let both = [worst(500, MS, 1, 150 * MS), worst(3, 40 * MS, 2, 140 * MS)];
+    dir.write("worst.iprof", profile(&both));
+    let run = dir.line("latency --worst=2 worst.iprof").expect(0);
+    insta::assert_snapshot!("worst", run.stdout);
+
+    // Of a process that was killed while it wrote one, and whose longest call found no room.
+    dir.write("cut.iprof", profile(&[WorstCall { has_failed: true, is_part: true, ..both[0].clone() }]));
+    let run = dir.line("latency --worst cut.iprof").expect(0);
+    insta::assert_snapshot!("worst_in_part", run.stdout);
+
+    let run = dir.line("latency --worst=0 --method Shop#query worst.iprof").expect(0);
+    assert!(run.stdout.contains("no call of such a method has ended"), "{}", run.stdout);
+    dir.line("latency --worst=11 worst.iprof").says(2, &["--worst"]);
+    dir.line("latency --depth=2 worst.iprof").says(2, &["--depth", "--worst"]);
+    let run = dir.line("latency --worst --depth=2 worst.iprof").expect(0);
+    let ends = |name: &str| run.stdout.lines().any(|line| line.ends_with(name));
+    assert!(ends("    a.Pool.get()") && !ends("ReentrantLock.lock()"), "{}", run.stdout);
+    dir.line("latency --worst --json worst.iprof").says(2, &["--worst", "--json"]);
+}
+
+#[test]
+fn calls_that_are_not_in_the_whole_are_said_to_be_more() {
+    let dir = Dir::new();
+    dir.write("more.iprof", profile(&[worst(600, 50 * MS, 0, 150 * MS)]));
+    let run = dir.line("latency --worst=0 more.iprof").expect(0);
+    assert!(run.stdout.contains("they have more than all calls together"), "{}", run.stdout);
+}
