@@ -166,7 +166,7 @@ fn the_first_routine_of_tau_is_the_thread_with_its_life() {
     dir.line("export -f tau --flat -o tau a.iprof").expect(0);
     let text = dir.text("tau/MULTI__WALL_TIME/profile.0.0.0");
     let rows: Vec<_> = text.lines().skip(2).collect();
-    assert_eq!(rows[0], "\".TAU application\" 1 2 966 1000 0 GROUP=\"TAU_DEFAULT\"");
+    assert_eq!(rows[0], "\"THREAD=main\" 1 2 966 1000 0 GROUP=\"TAU_DEFAULT\"");
     assert!(
         text.contains("\"p.q.Shop.get()Ljava/lang/String; [{p/q/Shop.java} {12,0}]\" 2 0 13 13 0"),
         "{text}"
