@@ -96,5 +96,5 @@ fn calls_that_are_not_in_the_whole_are_said_to_be_more() {
     let dir = Dir::new();
     dir.write("more.iprof", profile(&[worst(600, 50 * MS, 0, 150 * MS)]));
     let run = dir.line("latency --worst=0 more.iprof").expect(0);
-    assert!(run.stdout.contains("they have more than all calls together"), "{}", run.stdout);
+    assert!(run.stdout.contains("these calls did more than the figures of all calls have"), "{}", run.stdout);
 }

@@ -55,12 +55,14 @@ class Live {
     if (this.isAsking) return;
     this.isAsking = true;
     const moment = sinceMoment();
+    const shown = this.app.profile;
     try {
       const response = await fetch(`${location.pathname}${location.search}`);
       const text = await response.text();
       if (!response.ok) throw new Error(text.slice(0, 200));
       const profile = await profileOf(text);
-      if (sinceMoment() === moment) {
+      // A file that was dropped meanwhile stays.
+      if (sinceMoment() === moment && this.app.profile === shown) {
         this.moment = moment;
         this.app.adopt(profile);
       }
@@ -91,6 +93,8 @@ async function opened(file) {
   const profile = await profileOf(text);
   // A browser does not say where a file lies.
   profile.header.about.files = [file.name];
+  // It is a copy: the server cannot tell what the program did since.
+  profile.header.about.is_live = false;
   return profile;
 }
 
@@ -104,6 +108,8 @@ function takeDropped(app) {
     try {
       app.status(`opening ${file.name} \u2026`);
       app.adopt(await opened(file));
+      // The program of before is not asked any more: its answer would take the place of the file.
+      clearTimeout(app.live?.timer);
       app.status(`shown: ${file.name}`);
     } catch (error) {
       app.status(`${file.name}: ${error.message}`);

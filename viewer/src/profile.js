@@ -111,7 +111,6 @@ class Profile {
     return this.byName.get(name);
   }
 
-  /** A name as it is shown. */
   /** A context of the method of a name, whichever; undefined: there is none. */
   anyContext(name) {
     if (!this.contextOfFunction) {
@@ -121,6 +120,7 @@ class Profile {
     return this.contextOfFunction[this.functionOf(name) ?? 0] || undefined;
   }
 
+  /** A name as it is shown. */
   labelOf(name) {
     const fn = this.functionOf(name);
     return fn === undefined ? name : this.labels[fn];

@@ -2,7 +2,7 @@
 
 use super::server::Asked;
 use crate::classes::in_hook::InHook;
-use crate::classes::retransform::{loaded, send};
+use crate::classes::retransform::{each_loaded, send};
 use crate::recording::sessions;
 use instrument_control::answer::{Paused, Standstill};
 use std::time::Instant;
@@ -54,10 +54,14 @@ impl Asked<'_> {
     /// Sends the classes with new bytes through the load hook once more.
     fn change_all(self, told: &mut Paused) -> Result<(), String> {
         let agent = self.recorded()?;
-        let live = agent.live.get().ok_or("nothing is recorded")?;
         let start = Instant::now();
         let names = agent.hook.rewritten();
-        let classes = loaded(agent, live, self.jvmti, self.jni, |name| names.contains(name.as_bytes()));
+        let mut classes = Vec::new();
+        each_loaded(self.jvmti, self.jni, |class, name| {
+            if names.contains(name.as_bytes()) && self.jvmti.is_modifiable(class) {
+                classes.extend(self.jni.global(class));
+            }
+        });
         let mut stood = Standstill::default();
         send(self.jvmti, &classes, &mut stood);
         told.refused = stood.refused as u64;

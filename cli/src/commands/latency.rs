@@ -83,6 +83,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
 /// The worst calls that the profiles have, and how many trees are asked for.
 fn worst(opts: &Opts, session: &Session, trees: u8) -> Result<(Vec<Worst>, usize)> {
     let worst = Worst::kept(&session.profiles, &thread_filter(&opts.view.session.thread))?;
+    if worst.is_empty() && session.profiles.iter().any(|file| !file.profile.worst_calls.is_empty()) {
+        return Err(usage(
+            "--worst: none of the longest calls ended since figures were reset, in a thread that --thread names; threads that have ended have no names",
+        ));
+    }
     if worst.is_empty() {
         return Err(usage(
             "--worst prints what the longest calls did of methods that were chosen when they were recorded, and there is none: `instrument run --latency 'Shop#sell'` keeps them; of a trace, --slowest prints them",

@@ -53,6 +53,9 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     for kind in of.request().collapse {
         model = model.merged(kind);
     }
+    if let Some(group) = of.request().group {
+        model = model.grouped(group);
+    }
     session.model = model;
     session.calls.clear();
     view::print(&opts.view.print, opts.depth, &session, of.strict, talk, |out, session, _, options| {

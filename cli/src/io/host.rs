@@ -37,7 +37,8 @@ pub(crate) fn run(host: &str, words: &[OsString], port: Option<u16>) -> Result<E
     if let Some(wanted) = port {
         let port = if wanted == 0 { free_port()? } else { wanted };
         ssh.args(["-o", "ExitOnForwardFailure=yes", "-L", &format!("{port}:127.0.0.1:{port}")]);
-        words.extend([format!("--port={port}").into(), "--no-open".into()]);
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        words.splice(end..end, [format!("--port={port}").into(), "--no-open".into()]);
     }
     let error = ssh.arg(host).arg(command(&words)).exec();
     Err(anyhow::Error::new(error).context("ssh is needed for --host"))

@@ -109,6 +109,11 @@ pub(crate) fn color(words: &[OsString]) -> Color {
 pub(crate) fn unknown_command(words: &[OsString]) -> Option<String> {
     // `with_default_command` has put its own word in front.
     let at = words.iter().position(|word| word == "rewrite")?;
+    // What another machine has is not known here.
+    let is_host = |word: &OsString| word == "--host" || word.as_encoded_bytes().starts_with(b"--host=");
+    if words[..at].iter().any(is_host) {
+        return None;
+    }
     let word = words.get(at + 1)?.to_str()?;
     let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     if !is_word || word.starts_with('-') || std::path::Path::new(word).exists() {

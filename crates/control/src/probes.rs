@@ -83,7 +83,7 @@ type Wrong = (Range<usize>, String);
 /// Reads the text of the file `name`.
 ///
 /// # Errors
-/// Fault of it, with its place, in one sentence.
+/// What is wrong with it, with its place, in one sentence.
 pub fn parse(text: &str, name: &str) -> Result<Vec<Probe>, String> {
     let at = |(span, reason): Wrong| format!("{}: {reason}", place(text, name, span));
     let file: File = toml::from_str(text).map_err(|error| {

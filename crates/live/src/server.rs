@@ -123,12 +123,29 @@ pub fn serve(
         let page = Page { server, listener, path, made, moments };
         let router = Router::new().fallback(answer).with_state(Arc::new(page));
         tokio::spawn(connections::serve(socket, router, connections::MOST, connections::TO_ASK));
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler the signal ends the process as usual.
-            std::future::pending::<()>().await;
-        }
+        ended().await;
         Ok(())
     })
+}
+
+/// Waits for a signal that ends the server, so that it leaves no files: Ctrl-C, and on Unix that the terminal or the connection is gone.
+async fn ended() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::interrupt(), SignalKind::hangup(), SignalKind::terminate()];
+        let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+        // A signal without a handler ends the process as usual.
+        std::future::poll_fn(|context| {
+            let any = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if any { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 async fn answer(State(page): State<Arc<Page>>, request: Request) -> Response {

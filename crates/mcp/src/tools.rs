@@ -186,7 +186,7 @@ impl Tool {
     /// The answer to a call.
     ///
     /// # Errors
-    /// Fault of the question, or why the files do not answer it.
+    /// What is wrong with the question, or why the files do not answer it.
     pub(crate) fn call(&self, arguments: &Value, files: &Files, room: &Room) -> Result<Value> {
         let given = Given::new(arguments, self.arguments)?;
         (self.ask)(&Question { given, files, room })

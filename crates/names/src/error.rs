@@ -6,6 +6,6 @@
 pub struct BadPattern {
     /// The pattern as it was given.
     pub pattern: String,
-    /// Fault of it.
+    /// What is wrong with it.
     pub reason: String,
 }

@@ -110,7 +110,10 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn text(&self, offset: u64, length: u64) -> String {
         String::from_utf8(self.data(offset, length)).unwrap_or_else(|error| {
-            self.garbled.set(self.garbled.get().or(Some(offset)));
+            // Names were once cut within a character.
+            if error.utf8_error().error_len().is_some() {
+                self.garbled.set(self.garbled.get().or(Some(offset)));
+            }
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         })
     }

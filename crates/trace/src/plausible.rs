@@ -10,6 +10,8 @@ use crate::tree::{NO_MIN, TreeConsumer, TreeNode};
 const MOST: u64 = 1 << 56;
 /// ns by which a time may be more than the process lived: clocks differ, and the last beat may be long ago.
 const DAY: u64 = 86_400_000_000_000;
+/// 365 days in ns.
+const YEAR: u64 = 365 * DAY;
 /// Processes have fewer bits, whatever the system is.
 const MOST_PID: u64 = u32::MAX as u64;
 /// The year 2200, in ms.
@@ -31,7 +33,9 @@ impl Profile {
         if let Err(reason) = lived {
             say("file header", reason.into());
         }
-        let lived = lived.unwrap_or_default().map(|ns| ns.saturating_mul(2).saturating_add(DAY));
+        // Of a process that was killed the last moment is not known, only the last one of which something was written.
+        let slack = if self.shutdown_clock == 0 { YEAR } else { DAY };
+        let lived = lived.unwrap_or_default().map(|ns| ns.saturating_mul(2).saturating_add(slack));
         if self.pid > MOST_PID || self.start_ms > LAST_YEAR || self.dropped >= MOST {
             say("file header", "its process, its date or its number of dropped events cannot be true".into());
         }
@@ -95,7 +99,11 @@ impl Profile {
 
     /// The first figure of a thread that cannot be true.
     fn of_thread(&self, thread: &Thread, lived: Option<u64>, last: Last) -> Option<String> {
-        let longest = lived.map_or(u64::MAX, |ns| ns.saturating_mul(most_threads(thread)));
+        // Where some calls were timed their times are estimates. How many threads of another run a sum has is not known.
+        let is_bound =
+            !thread.tree.as_ref().is_some_and(|tree| tree.sampled) && thread.kind != ThreadKind::Ended(0);
+        let longest =
+            lived.filter(|_| is_bound).map_or(MOST, |ns| ns.saturating_mul(most_threads(thread)).min(MOST));
         if most_threads(thread) > MOST_PID {
             return Some(format!("it is a sum of {} threads", most_threads(thread)));
         }

@@ -11,6 +11,8 @@ use crate::source::Source;
 
 /// Bytes that are read at a time.
 const ROOM: usize = 256 * 1024;
+/// The largest file that has a checksum: to read a trace of many GB each time that a report is printed would take longer than the report.
+const LARGEST: u64 = 1 << 30;
 
 /// Writes the checksum of a profile into its header. To be called only where its process has ended. Returns whether it was written: a
 /// profile whose program was killed gets none.
@@ -45,9 +47,9 @@ fn word(source: &dyn Source, offset: u64) -> io::Result<u64> {
     Ok(u64::from_le_bytes(word))
 }
 
-/// CRC-32 of the bytes up to `end`, that of the checksum itself being 0; none: they are not all there.
+/// CRC-32 of the bytes up to `end`, that of the checksum itself being 0; none: they are not all there, or too many.
 fn checksum(source: &dyn Source, end: u64) -> io::Result<Option<u32>> {
-    if end < FILE_HEADER || source.size()? < end {
+    if !(FILE_HEADER..=LARGEST).contains(&end) || source.size()? < end {
         return Ok(None);
     }
     let (mut hasher, mut at, mut room) = (crc32fast::Hasher::new(), 0, vec![0; ROOM]);

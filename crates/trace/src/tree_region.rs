@@ -232,7 +232,7 @@ pub(crate) fn read(
     }
     let Nodes { mut tree, numbers, untimed, odd, wild, first_wild, .. } = nodes;
     if odd > 0 {
-        note(region.offset, "tree", format!("{odd} nodes have sums of squares that are none"));
+        note(region.offset, "tree", format!("{odd} nodes have sums of squares that are no numbers"));
     }
     if wild > 0 {
         note(first_wild, "node", format!("{wild} nodes have callers that are not in front of them"));

@@ -1,4 +1,4 @@
-//! Fault of a class: the rule, the place, what the rule expects and what was found.
+//! What is wrong with a class: the rule, the place, what the rule expects and what was found.
 
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -42,7 +42,7 @@ impl ClassPath for Jdk {
     }
 }
 
-/// Fault of `static Object m(ARGUMENT o) { return o.MEMBER; }` of the class `Caller` below `above`.
+/// What is wrong with `static Object m(ARGUMENT o) { return o.MEMBER; }` of the class `Caller` below `above`.
 fn fault(above: &str, argument: &str, tag: u8, member: [&str; 3]) -> Option<Rule> {
     fault_of(ClassFile::new(52), above, argument, tag, member)
 }

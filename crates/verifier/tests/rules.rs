@@ -16,7 +16,7 @@ fn judged(few: &Few, bytes: &[u8]) -> Option<Rule> {
     faults.first().map(|fault| fault.rule)
 }
 
-/// Fault of a method of this version and code, stack and local variables.
+/// What is wrong with a method of this version and code, stack and local variables.
 fn method(major: u16, (flags, name, descriptor): (u16, &str, &str), code: Code) -> Option<Rule> {
     let file = ClassFile::new(major);
     judged(&Few::new(), &file.finish("A", OBJECT, &[], &[(flags, name, descriptor, Some(code))]))
@@ -86,7 +86,7 @@ fn keys_of_a_lookupswitch_ascend_and_padding_is_0_in_old_classes() {
     }
 }
 
-/// Fault of the constructor of `A`, which has the field `own`, below `Above`, which has `other`.
+/// What is wrong with the constructor of `A`, which has the field `own`, below `Above`, which has `other`.
 fn constructor(make: impl Fn(&mut ClassFile) -> Code) -> Option<Rule> {
     let mut few = Few::new();
     few.add(&ClassFile::new(52).finish("Above", OBJECT, &[(1, "other", "I", None)], &[]));

@@ -10,7 +10,7 @@ use std::io;
 pub struct ArchiveError {
     /// The archive or entry, outermost first: `app.jar!BOOT-INF/lib/x.jar!com/A.class`.
     pub at: String,
-    /// Fault of it.
+    /// What is wrong with it.
     pub kind: ErrorKind,
 }
 
@@ -20,7 +20,7 @@ impl ArchiveError {
     }
 }
 
-/// Fault of an archive.
+/// What is wrong with an archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -13,6 +13,7 @@ use super::walk::{Step, Track, Tree};
 use crate::model::{Arcflow, Consumer, NodeId, Resource};
 use instrument_names::pattern::{class_and_method, package};
 use instrument_names::printable::printable;
+use instrument_names::signature::value_kind;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ impl File<'_, '_> {
         write_row(&self.thread(), whole, "TAU_DEFAULT", out)?;
         for (consumer, row) in consumers {
             let of = self.tree.model.name(consumer);
-            write_row(&self.name(of), row, &groups("TAU_JAVA", of), out)?;
+            write_row(&self.name(of), row, &self.groups("TAU_JAVA", of), out)?;
         }
         if rows == Rows::Contexts {
             self.write_paths(&contexts, out)?;
@@ -129,7 +130,22 @@ impl File<'_, '_> {
     }
 
     fn thread(&self) -> String {
-        format!("{THREAD}{}", name(self.track.name))
+        // `=>` stands between the parts of a path.
+        format!("{THREAD}{}", name(self.track.name).replace("=>", "->"))
+    }
+
+    /// TAU's own group, and that of the package of a method. `|` stands between groups.
+    fn groups(&self, own: &str, of: &str) -> String {
+        let package = match &*self.tree.model.consumers {
+            _ if of.starts_with('(') || value_kind(of).is_some() => "",
+            "packages" => of,
+            "classes" => package(of),
+            _ => class_and_method(of).map_or("", |(class, _)| package(class)),
+        };
+        match name(package) {
+            package if package.is_empty() => own.to_owned(),
+            package => format!("{own}|{}", package.replace('|', "_")),
+        }
     }
 
     /// With the place of a method in the source as TAU writes it: file, line, and column, which is not known.
@@ -210,7 +226,7 @@ impl File<'_, '_> {
                         let of = self.tree.name(id);
                         path += " => ";
                         path += &self.name(of);
-                        write_row(&path, *row, &groups("TAU_CALLPATH", of), out)?;
+                        write_row(&path, *row, &self.groups("TAU_CALLPATH", of), out)?;
                     }
                     ends.push(path.len());
                 }
@@ -227,14 +243,6 @@ impl File<'_, '_> {
 fn write_row(name: &str, row: Row, group: &str, out: &mut dyn Write) -> io::Result<()> {
     let Row { calls, subroutines, exclusive, inclusive } = row;
     writeln!(out, "\"{name}\" {calls} {subroutines} {exclusive} {inclusive} 0 GROUP=\"{group}\"")
-}
-
-/// TAU's own group, and that of the package of a method. `|` stands between groups.
-fn groups(own: &str, of: &str) -> String {
-    match class_and_method(of).map(|(class, _)| name(package(class))) {
-        Some(package) if !package.is_empty() => format!("{own}|{}", package.replace('|', "_")),
-        _ => own.to_owned(),
-    }
 }
 
 fn name(name: &str) -> String {

@@ -19,7 +19,7 @@ pub enum Error {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// Fault of it.
+        /// What is wrong with it.
         reason: String,
     },
     /// It is no JSON, or not of the form of a call tree.

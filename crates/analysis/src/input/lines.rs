@@ -45,7 +45,7 @@ impl<R: BufRead> Lines<R> {
         self.repeat = true;
     }
 
-    /// Fault of the current line.
+    /// What is wrong with the current line.
     pub(super) fn error(&self, reason: impl Into<String>) -> Error {
         Error::Line { line: self.number, reason: reason.into() }
     }

@@ -124,10 +124,10 @@ impl Did {
                 of.or_insert_with(|| (meaning.name(node.consumer), meaning.blocks(node.consumer)));
             let place = self.place(above, name, *blocks);
             let context = &mut self.contexts[place];
-            context.calls += node.entries;
-            context.returned += node.closes.exits;
-            context.timed_ns += node.ns;
-            context.samples += node.samples;
+            context.calls = context.calls.saturating_add(node.entries);
+            context.returned = context.returned.saturating_add(node.closes.exits);
+            context.timed_ns = context.timed_ns.saturating_add(node.ns);
+            context.samples = context.samples.saturating_add(node.samples);
             context.running += node.samples as f64 * meaning.worth;
             places.push(Some(place));
         }

@@ -2,6 +2,7 @@
 
 use super::{Arcflow, Kind, NodeId};
 use instrument_names::pattern::{class_and_method, package};
+use instrument_names::signature::value_kind;
 
 /// The package of classes that are in none (JLS 7.4.2).
 const UNNAMED: &str = "(unnamed package)";
@@ -18,6 +19,10 @@ pub enum Group {
 impl Group {
     /// The group of a method, by its name; None: its class is not known.
     fn of(self, method: &str) -> Option<&str> {
+        // The call of a statement or request is named by that.
+        if value_kind(method).is_some() {
+            return None;
+        }
         let (class, _) = class_and_method(method).filter(|(class, _)| !class.is_empty())?;
         Some(match self {
             Group::Class => class,
@@ -222,13 +227,26 @@ mod tests {
     fn a_group_has_what_its_methods_call_within_it_and_the_calls_from_outside() {
         let text = "metrics: cpu ms\n@ t\n0 > a.X.f()\n1 > a.X.g()\n2 > a.Y.h()\n3 > b.Z.i()\n7 < b.Z.i()\n\
             7 > b.Z.i()\n8 < b.Z.i()\n8 < a.Y.h()\n9 < a.X.g()\n9 > a.Y.h()\n11 < a.Y.h()\n12 < a.X.f()\n\
-            12 > Main.main()\n13 > #12\n15 < #12\n15 < Main.main()\n";
+            12 > Main.main()\n13 > #12\n15 < #12\n15 > SQL select a.b from c\n17 < SQL select a.b from c\n17 < Main.main()\n";
         let model = input::read(text.as_bytes()).unwrap().model;
         let classes = model.grouped(Group::Class);
-        let expected = ["Main > #12 1 2", "a.X > a.Y 2 3", "a.Y > b.Z 2 5", "t > Main 1 1", "t > a.X 1 4"];
+        let expected = [
+            "Main > #12 1 2",
+            "Main > SQL select a.b from c 1 2",
+            "a.X > a.Y 2 3",
+            "a.Y > b.Z 2 5",
+            "t > Main 1 1",
+            "t > a.X 1 4",
+        ];
         assert_eq!(rows(&classes), expected);
         let packages = model.grouped(Group::Package);
-        let expected = ["(unnamed package) > #12 1 2", "a > b 2 5", "t > (unnamed package) 1 1", "t > a 1 7"];
+        let expected = [
+            "(unnamed package) > #12 1 2",
+            "(unnamed package) > SQL select a.b from c 1 2",
+            "a > b 2 5",
+            "t > (unnamed package) 1 1",
+            "t > a 1 7",
+        ];
         assert_eq!(rows(&packages), expected);
         assert_eq!(model.cum()[0], packages.cum()[0]);
     }

@@ -62,7 +62,7 @@ pub(crate) fn add(profile: &mut Profile, all: Vec<Found>) {
 pub struct Found {
     /// Links, each where it was made first.
     pub links: Vec<LinkMade>,
-    /// Fault of the trace.
+    /// What is wrong with the trace.
     pub damage: Vec<Damage>,
 }
 

@@ -22,7 +22,7 @@ pub struct Replayed<C> {
     pub pause: u64,
     /// Events that were not recorded.
     pub dropped: u64,
-    /// Fault of the trace.
+    /// What is wrong with the trace.
     pub damage: Vec<Damage>,
 }
 

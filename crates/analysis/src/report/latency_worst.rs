@@ -87,14 +87,21 @@ fn method(out: &mut dyn Write, of: &Worst, labels: &Labels, options: &Options<'_
     let typical = ns as f64 / rest.max(1) as f64;
     let least = of.calls.last().map_or(0, |call| call.ns);
     let most = of.calls.first().map_or(0, |call| call.ns);
-    writeln!(
-        out,
-        "{name}: its {kept} longest calls took {} to {}, {} on average; the other {rest} took {}",
-        time(least as f64),
-        time(most as f64),
-        time(mean),
-        if rest > 0 { time(typical) } else { "no time".into() }
-    )?;
+    let others = match rest {
+        0 => String::new(),
+        1 => format!("; the other one took {}", time(typical)),
+        _ => format!("; the other {rest} took {} on average", time(typical)),
+    };
+    match of.calls.len() {
+        1 => writeln!(out, "{name}: its longest call took {}{others}", time(most as f64))?,
+        _ => writeln!(
+            out,
+            "{name}: its {kept} longest calls took {} to {}, {} on average{others}",
+            time(least as f64),
+            time(most as f64),
+            time(mean),
+        )?,
+    }
     let differences = differences(of, (mean, typical));
     // Where nobody knows the time to be says nothing, unless there is nothing else.
     match differences.iter().find(|row| row.name.is_some()).or(differences.first()) {
@@ -147,7 +154,10 @@ fn remarks(out: &mut dyn Write, of: &Worst) -> Result<(), Error> {
         writeln!(out, "the longest call took {}, and what it did is not known", time(of.longest as f64))?;
     }
     if !of.is_exact {
-        writeln!(out, "they have more than all calls together: some began before the figures that count")?;
+        writeln!(
+            out,
+            "these calls did more than the figures of all calls have: some had begun before figures were reset"
+        )?;
     }
     Ok(())
 }

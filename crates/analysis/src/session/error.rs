@@ -27,7 +27,7 @@ pub enum Error {
     Profile {
         /// Its path and, where there is one, the cure.
         what: String,
-        /// Fault of it.
+        /// What is wrong with it.
         source: instrument_trace::Error,
     },
     /// A file is neither a profile nor a text that is read like one.

@@ -42,7 +42,7 @@ impl Prepared {
     /// The rules, and for each the methods that it may call.
     ///
     /// # Errors
-    /// Fault of the text.
+    /// What is wrong with the text.
     pub fn rules(&self) -> Result<(Vec<Rule>, Vec<Vec<Signature>>), String> {
         let probes: Vec<Probe> = parse(&self.text, &self.file)?;
         let signature = |descriptor: &Vec<u8>| Signature { descriptor: descriptor.clone() };

@@ -33,7 +33,7 @@ pub fn read_text(mut reader: impl Read) -> io::Result<Vec<u8>> {
 pub struct IdMapError {
     /// The line, from 1.
     pub line: usize,
-    /// Fault of it.
+    /// What is wrong with it.
     pub kind: IdMapErrorKind,
 }
 

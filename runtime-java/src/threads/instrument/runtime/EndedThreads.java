@@ -114,7 +114,12 @@ final class EndedThreads {
                 } while (end > begin);
             }
         }
-        return Arrays.copyOfRange(pool, length, Math.min(pool.length, length + Format.ENDED_NAME_ROOM));
+        int to = Math.min(pool.length, length + Format.ENDED_NAME_ROOM);
+        // Not within a character of UTF-8.
+        while (to < pool.length && (pool[to] & 0xc0) == 0x80) {
+            to--;
+        }
+        return Arrays.copyOfRange(pool, length, to);
     }
 
     private static boolean isLetter(int c) {

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class WorstCalls {
     /** Nodes that images of a process may have, each in every image that it is in: 16 MB of the heap. */
     private static final int MOST = 250000;
+    /** What an image without nodes takes of the heap, in nodes. */
+    private static final int IMAGE = 8;
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final Words words;
@@ -52,7 +54,9 @@ final class WorstCalls {
                 image.add(node, caller);
             }
         }
-        if (kept) {
+        if (kept && MADE.get() < MOST) {
+            MADE.addAndGet(IMAGE);
+            made += IMAGE;
             if (++count == images.length) {
                 images = Arrays.copyOf(images, 2 * count);
             }
