@@ -102,7 +102,6 @@ impl LoadHook {
             && (self.is_rmi_only(origin, class)
                 || self.report.is_some()
                 || self.probes.is_some()
-                || self.regions.all().iter().any(|region| region.is_in(class))
                 || self.roots.may_be_in(class)
                 || self.may_change(class, pool))
     }
@@ -142,8 +141,14 @@ impl LoadHook {
     /// as [`Transforms::may_be_beside`] takes it, for which it is asked if the filter leaves the class; none is one that may name anything.
     pub(crate) fn may_change<P: AsRef<[u8]>>(&self, class: &[u8], pool: impl FnOnce() -> Option<P>) -> bool {
         !matches!(self.filter.class(class), ClassVerdict::Skip(_))
+            || self.has_region(class)
             || (self.everywhere != Transforms::NONE
                 && pool().is_none_or(|pool| self.everywhere.may_be_beside(pool.as_ref())))
+    }
+
+    /// Whether a region begins or ends in the class, whatever the filter says of it.
+    pub(super) fn has_region(&self, class: &[u8]) -> bool {
+        self.regions.all().iter().any(|region| region.is_in(class))
     }
 
     /// The class stays as it is because of its loader; its name for people.

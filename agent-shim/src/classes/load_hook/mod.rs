@@ -347,7 +347,7 @@ impl LoadHook {
             return Some(out);
         }
         if self.only_regions
-            && !self.regions.all().iter().any(|region| region.is_in(name))
+            && !self.has_region(name)
             && !self.probes.as_ref().is_some_and(|probes| probes.concern_any(class))
         {
             return None;
