@@ -187,8 +187,15 @@ impl<'a> Jvmti<'a> {
         class: &Object<'_>,
         other: &Object<'_>,
     ) -> Result<(), JvmtiError> {
-        // SAFETY: the modules are those of the two classes.
-        with_modules(jni, class, other, |from, to| unsafe { self.raw_add_module_reads(from, to) })
+        const DESCRIPTOR: &str = "(Ljava/lang/Module;Ljava/lang/Module;)V";
+        let native = jni.static_method(MODULE, "addReads0", DESCRIPTOR);
+        // SAFETY: the modules are those of the two classes, which is what the native method takes.
+        with_modules(jni, class, other, |from, to| unsafe {
+            match native {
+                Some(native) => jni.update_modules(&native, &[from as i64, to as i64]),
+                None => self.raw_add_module_reads(from, to),
+            }
+        })
     }
 
     /// Lets the module of `other` use the public classes of a package, named with dots, of the module of `class`.
@@ -199,10 +206,15 @@ impl<'a> Jvmti<'a> {
         package: &str,
         other: &Object<'_>,
     ) -> Result<(), JvmtiError> {
+        const DESCRIPTOR: &str = "(Ljava/lang/Module;Ljava/lang/String;Ljava/lang/Module;)V";
+        let native = jni.static_method(MODULE, "addExports0", DESCRIPTOR).zip(jni.string(package));
         let package = c_string(package.as_bytes());
-        // SAFETY: the modules are those of the two classes, and the name is a C string.
+        // SAFETY: the modules are those of the two classes, the name is a string: this is what the native method takes, and the function.
         with_modules(jni, class, other, |from, to| unsafe {
-            self.raw_add_module_exports(from, package.as_ptr(), to)
+            match native {
+                Some((native, name)) => jni.update_modules(&native, &[from as i64, name.0 as i64, to as i64]),
+                None => self.raw_add_module_exports(from, package.as_ptr(), to),
+            }
         })
     }
 
@@ -245,6 +257,23 @@ impl<'a> Jvmti<'a> {
             jni.raw_delete_local_ref(its_module);
             result
         }
+    }
+}
+
+/// Its native methods tell the virtual machine alone what a module may use, which is enough for code that is linked. The functions of JVMTI also
+/// enter it in tables for reflection: their first use makes classes of lambdas, a tenth of the time in which a short program starts.
+const MODULE: &str = "java/lang/Module";
+
+impl Jni<'_> {
+    /// Calls one of these; an error code of JVMTI.
+    ///
+    /// # Safety
+    /// The arguments are those that its descriptor says.
+    unsafe fn update_modules(&self, native: &StaticMethod, arguments: &[i64]) -> c_int {
+        const INTERNAL: c_int = 113;
+        // SAFETY: the caller's.
+        unsafe { self.raw_call_static_void_method(native.class.0, native.id, arguments.as_ptr()) };
+        if self.failed() { INTERNAL } else { 0 }
     }
 }
 
