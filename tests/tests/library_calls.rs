@@ -240,7 +240,7 @@ fn methods(outcome: &Outcome) -> BTreeMap<String, Figures> {
 
 fn run_rewritten(jre: &Jre, classes: &Path, flags: &[&str]) -> Outcome {
     let mut java = jre.brief_java();
-    java.arg("-Xverify:all").args(flags).arg("-cp").arg(classes).arg("Borrowed");
+    java.args(flags).arg("-cp").arg(classes).arg("Borrowed");
     let outcome = agent::finish(java).unwrap();
     assert_eq!(outcome.code, Some(3), "{}{}", outcome.stdout, outcome.stderr);
     outcome
@@ -249,7 +249,7 @@ fn run_rewritten(jre: &Jre, classes: &Path, flags: &[&str]) -> Outcome {
 fn run_agent(jre: &Jre, classes: &Path, options: &str) -> Outcome {
     let option = agent::option(options).unwrap();
     let classes = classes.to_str().unwrap();
-    let outcome = agent::run(jre, &[&option, "-Xverify:all", "-cp", classes, "Borrowed"]).unwrap();
+    let outcome = agent::run(jre, &[&option, "-cp", classes, "Borrowed"]).unwrap();
     assert_eq!(outcome.code, Some(3), "{}{}", outcome.stdout, outcome.stderr);
     outcome
 }

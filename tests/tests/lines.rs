@@ -14,10 +14,6 @@ use instrument_tests::machine::{Jdk, Run, java_source};
 use instrument_tests::subject;
 use tempfile::TempDir;
 
-/// Every class that is loaded is verified.
-const VERIFIED: [&str; 3] =
-    ["-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote"];
-
 /// How often a line was executed, and for each of its branches each way; none: never reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Line {
@@ -137,7 +133,7 @@ impl Bench {
         let (out, profile) = (self.at(&format!("{name}.out")), self.at(&format!("{name}.iprof")));
         subject::rewrite(&self.at("classes"), &out, &["--transform", transform, "--record", record])?;
         let mut java = java;
-        java.args(VERIFIED).arg(format!("-Dinstrument.out={}", profile.display()));
+        java.arg(format!("-Dinstrument.out={}", profile.display()));
         java.arg("-cp").arg(out).arg("lines.Victim").run_quietly()?;
         Ok(profile)
     }
@@ -173,7 +169,7 @@ fn lines_and_branches_are_executed_as_often_as_was_derived_by_hand() -> Result<(
             assert_eq!(calls["lines.Victim.never()"], 0, "{calls:?}");
         }
         let mut java = machine.java();
-        java.args(VERIFIED).arg(agent::option("record=tree,include=lines.**,transform=method-events:lines")?);
+        java.arg(agent::option("record=tree,include=lines.**,transform=method-events:lines")?);
         java.arg("-cp").arg(bench.at("classes")).arg("lines.Victim");
         let outcome = agent::finish(java)?;
         let profiles: Vec<PathBuf> = outcome.profile().collect();

@@ -85,7 +85,7 @@ impl Bench {
     /// A run of `Natives`, which must succeed.
     fn run(&self, jre: &Jre, flags: &[&str], classes: &Path) -> Result<Outcome> {
         let mut java = jre.java();
-        java.args(["-Xverify:all", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]).args(flags);
+        java.args(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"]).args(flags);
         java.arg(self.libraries()).arg("-cp").arg(classes).arg("p_q.Natives");
         let outcome = agent::finish(java)?;
         ensure!(outcome.code == Some(0), "Java {}: {}{}", jre.version, outcome.stdout, outcome.stderr);

@@ -47,8 +47,7 @@ impl Place {
 
     fn run(&self, jdk: &Jdk, classes: &str) -> Result<String> {
         let mut java = jdk.brief_java();
-        let done =
-            java.args(["-Xverify:all", "-cp"]).arg(self.path(classes)).arg("com.acme.Victim").output()?;
+        let done = java.arg("-cp").arg(self.path(classes)).arg("com.acme.Victim").output()?;
         let errors = String::from_utf8_lossy(&done.stderr);
         ensure!(done.status.success(), "Java {}: {errors}", jdk.version);
         Ok(String::from_utf8(done.stdout)?)
@@ -124,7 +123,6 @@ fn probes_go_together_with_the_recording() -> Result<()> {
     for jdk in kits()? {
         let mut java = jdk.brief_java();
         java.current_dir(place.folder.path()).args([
-            "-Xverify:all",
             "-Dinstrument.out=profile",
             "-cp",
             "out",

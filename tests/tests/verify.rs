@@ -1,4 +1,4 @@
-//! `instrument verify` and HotSpot with -Xverify:all: the same verdict on real classes and on classes that were changed at random.
+//! `instrument verify` and HotSpot: the same verdict on real classes and on classes that were changed at random.
 //!
 //! `INSTRUMENT_MUTANTS=N` asks for N changed classes for each jar and JDK, `INSTRUMENT_CORPUS_FULL=1` for all jars.
 
@@ -27,11 +27,7 @@ const JARS: [&str; 7] =
 fn hotspot(jdk: &Jdk, mutants: &Path, class_path: &[PathBuf]) -> Result<Vec<String>> {
     let classes = jdk.compile(&["MutantLinkCheck.java"], &[])?;
     let mut java = jdk.brief_java();
-    java.args(["-Xverify:all", "-Xss8m", "-Xshare:auto", "-cp"])
-        .arg(classes)
-        .arg("MutantLinkCheck")
-        .arg(mutants)
-        .args(class_path);
+    java.args(["-Xss8m", "-cp"]).arg(classes).arg("MutantLinkCheck").arg(mutants).args(class_path);
     let text = String::from_utf8(java.run_quietly()?.stdout)?;
     let results = text.lines().enumerate().map(|(number, line)| {
         let (found, result) =
@@ -259,7 +255,7 @@ fn compare_real(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<Vec<Str
 fn linked(jdk: &Jdk, jar: &Path, class_path: &[PathBuf]) -> Result<HashMap<String, String>> {
     let classes = jdk.compile(&["JarLinkCheck.java"], &[])?;
     let mut java = jdk.brief_java();
-    java.args(["-Xverify:all", "-Xss8m", "-cp"]).arg(classes).arg("JarLinkCheck").arg(jar).args(class_path);
+    java.args(["-Xss8m", "-cp"]).arg(classes).arg("JarLinkCheck").arg(jar).args(class_path);
     let text = String::from_utf8(java.run_quietly()?.stdout)?;
     Ok(text
         .lines()

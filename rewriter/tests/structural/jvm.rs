@@ -125,13 +125,8 @@ pub(crate) fn run(folder: &Path, classes: &[(String, Vec<u8>)], runtime: bool) -
     }
     let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
     std::fs::write(folder.join("classes.txt"), names.join("\n")).unwrap_or_else(|error| panic!("{error}"));
-    let verify = [
-        "-XX:+UnlockDiagnosticVMOptions",
-        "-XX:+BytecodeVerificationLocal",
-        "-XX:+BytecodeVerificationRemote",
-    ];
     let mut java = tool("java");
-    java.args(SHORT_RUN).args(verify).arg("-cp").arg(harness()).arg("Harness").arg(folder);
+    java.args(SHORT_RUN).arg("-cp").arg(harness()).arg("Harness").arg(folder);
     let output = java.output();
     let output = output.unwrap_or_else(|error| panic!("{error}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -68,11 +68,6 @@ pub fn run_blocks(jdk: &Jdk, judge: &Path, blocks: &[Block], run: bool) -> Resul
     }
     fs::write(&manifest, text)?;
     let mut command = jdk.brief_java();
-    command.args([
-        "-XX:+UnlockDiagnosticVMOptions",
-        "-XX:+BytecodeVerificationRemote",
-        "-XX:+BytecodeVerificationLocal",
-    ]);
     command.args(["-Xlog:disable", "-Xlog:class+init=info:stdout:none", "-Xss1m", "-Xmx512m", "-cp"]);
     let done = command.arg(judge).arg("Harness").arg(&manifest).arg(judge).arg(work.path()).output()?;
     let stdout = String::from_utf8_lossy(&done.stdout);
