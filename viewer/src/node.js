@@ -4,93 +4,45 @@
 /** Callers and callees that are listed. */
 const NEIGHBOURS = 12;
 
-function drawNode(app) {
-  const { state } = app;
-  const { profile, selected: node, resource } = state;
-  const place = document.getElementById("node");
-  const unit = profile.resources[resource].unit;
-  const f = profile.function(node);
-  const stats = profile.stats.get(f.name);
-  const isMethod = f.kind === "method";
-  const caller = node === 0 ? undefined : profile.parent[node];
-  const process = profile.enclosing(node, "process");
-  const thread = profile.enclosing(node, "thread");
-  let list = element("dl");
-  place.replaceChildren(list);
-  const field = (key, text, id) => {
+/** Lists of keys and values, each under a heading. */
+class NodeFields {
+  constructor(place) {
+    this.place = place;
+    this.list = element("dl");
+    place.replaceChildren(this.list);
+  }
+
+  heading(text) {
+    this.list = element("dl");
+    this.place.append(element("h2", {}, text), this.list);
+  }
+
+  add(key, text, id) {
     const value = element("dd", id ? { "data-field": id } : {});
     if (text === undefined || text === null) value.append(element("span", { class: "unknown" }, "not known"));
     else if (typeof text === "string") value.append(...breakable(text));
     else value.append(text);
-    list.append(element("dt", {}, key), value);
-  };
-  const heading = (text) => {
-    list = element("dl");
-    place.append(element("h2", {}, text), list);
-  };
-  const error = (isTotal) => {
-    const text = errorText(profile.error(resource, node, isTotal), unit);
-    return text ? ` ${text}` : "";
-  };
-  const time = (value) => (value === null || value === undefined ? undefined : quantity(value >= 100 ? Math.round(value) : value, "ns"));
-  field(isMethod ? "Method" : f.kind, profile.label(node), "method");
-  field("Caller", caller === undefined ? "none: the root" : profile.label(caller), "caller");
-  const isAbove = ["root", "process"].includes(f.kind);
-  field("JVM", process === undefined ? (isAbove ? "all" : profile.header.about.title) : profile.label(process), "jvm");
-  field("Thread", thread === undefined ? (isAbove ? "all" : undefined) : profile.label(thread), "thread");
-  if (f.file) field("Source", `${f.file}${f.line ? `:${f.line}` : ""}`, "source");
+    this.list.append(element("dt", {}, key), value);
+  }
+}
+
+function drawNode(app) {
+  const { profile, selected: node } = app.state;
+  const place = document.getElementById("node");
+  const fields = new NodeFields(place);
+  const f = profile.function(node);
+  const isMethod = f.kind === "method";
+  nameFields(profile, node, f, fields);
   if (profile.sides) {
-    for (const [title, of] of [["This context", (r, isTotal) => profile.sides.context(r, node, isTotal)], ["This method, over all contexts", (r, isTotal) => profile.sides.function(r, profile.fn[node], isTotal)]]) {
-      if (title !== "This context" && !isMethod) continue;
-      heading(title);
-      const id = title === "This context" ? "" : "method-";
-      field("Calls", sidesText(of(profile.sides.calls, false), ""), `${id}calls`);
-      if (resource !== profile.sides.calls) {
-        const { name } = profile.resources[resource];
-        field(`${name}, self`, sidesText(of(resource, false), unit), `${id}self`);
-        field(`${name}, total`, sidesText(of(resource, true), unit), `${id}total`);
-      }
-    }
+    bothSides(app.state, isMethod, fields);
     return;
   }
-  const thisCall = () => {
-    heading("This call");
-    const call = /^(\d+)-(\d+)$/.exec(state.at.call);
-    const why = profile.section("timeline")?.missing === null ? "select a call in the Timeline" : "single calls are recorded with --record trace only";
-    const [start, length] = call ? [Number(call[1]), Number(call[2])] : [];
-    for (const [key, id, value] of [["Call time", "call", start], ["Return time", "return", start + length], ["Total time", "call-total", length]]) {
-      field(key, call ? quantity(value, "ns") : element("span", { class: "unknown" }, why), id);
-    }
-    if (call) {
-      const go = element("button", { id: "call-tree" }, "Call tree of this call");
-      go.onclick = () => state.go({ view: "timeline", part: "tree", window: `${start}-${start + Math.max(1, length)}` });
-      place.append(go);
-    }
-  };
-  if (isMethod && state.at.call) thisCall();
-  heading("This context");
-  field(profile.header.occurrences, profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
-  profile.resources.forEach((r, i) => {
-    const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
-    if (i !== resource && self === 0 && total === 0) return;
-    if (i !== resource) {
-      field(r.name, `${app.amount(self, i)} self, ${app.amount(total, i)} total`, `resource-${r.name}`);
-      return;
-    }
-    field(`${r.name}, self`, `${app.figure(i, node, false)}${error(false)}`, "self");
-    field(`${r.name}, total`, `${app.figure(i, node, true)}${error(true)}`, "total");
-    if (profile.calls[node] > 0 && (total > 0 || !r.unmet)) field("total per call", quantity(Math.round(total / profile.calls[node]), r.unit), "per-call");
-    field("share of the root", `${percent(total, profile.total(i)[0])} %`, "share");
-  });
+  const { call } = app.state.at;
+  if (isMethod && call) thisCall(app, fields);
+  thisContext(app, fields);
   if (isMethod) {
-    heading("This method, over all contexts (as measured)");
-    field("Number of calls", count(f.calls), "method-calls");
-    field("Total time", time(stats?.total), "method-total");
-    field("Minimum time", time(stats?.min), "method-min");
-    field("Maximum time", time(stats?.max), "method-max");
-    field("Average time", time(stats?.average), "method-average");
-    field("Standard deviation", time(stats?.deviation), "method-deviation");
-    if (!state.at.call) thisCall();
+    thisMethod(f, profile.stats.get(f.name), fields);
+    if (!call) thisCall(app, fields);
   }
   if (f.contexts > 1) {
     const go = element("button", { id: "next-context" }, `Next of ${count(f.contexts)} contexts`);
@@ -100,6 +52,83 @@ function drawNode(app) {
   if (isMethod && profile.header.about.has_code) code(app, place, f.name);
   neighbours(app, place, "Callers of the method", profile.callers[profile.fn[node]]);
   neighbours(app, place, "Callees of the method", profile.callees[profile.fn[node]]);
+}
+
+/** Which context it is. */
+function nameFields(profile, node, f, fields) {
+  const caller = node === 0 ? undefined : profile.parent[node];
+  const process = profile.enclosing(node, "process");
+  const thread = profile.enclosing(node, "thread");
+  const isAbove = ["root", "process"].includes(f.kind);
+  fields.add(f.kind === "method" ? "Method" : f.kind, profile.label(node), "method");
+  fields.add("Caller", caller === undefined ? "none: the root" : profile.label(caller), "caller");
+  fields.add("JVM", process === undefined ? (isAbove ? "all" : profile.header.about.title) : profile.label(process), "jvm");
+  fields.add("Thread", thread === undefined ? (isAbove ? "all" : undefined) : profile.label(thread), "thread");
+  if (f.file) fields.add("Source", `${f.file}${f.line ? `:${f.line}` : ""}`, "source");
+}
+
+/** Before and after, of a comparison. */
+function bothSides({ profile, selected: node, resource }, isMethod, fields) {
+  const { name, unit } = profile.resources[resource];
+  const group = (title, id, of) => {
+    fields.heading(title);
+    fields.add("Calls", sidesText(of(profile.sides.calls, false), ""), `${id}calls`);
+    if (resource !== profile.sides.calls) {
+      fields.add(`${name}, self`, sidesText(of(resource, false), unit), `${id}self`);
+      fields.add(`${name}, total`, sidesText(of(resource, true), unit), `${id}total`);
+    }
+  };
+  group("This context", "", (r, isTotal) => profile.sides.context(r, node, isTotal));
+  if (isMethod) group("This method, over all contexts", "method-", (r, isTotal) => profile.sides.function(r, profile.fn[node], isTotal));
+}
+
+function thisCall({ state }, fields) {
+  fields.heading("This call");
+  const call = /^(\d+)-(\d+)$/.exec(state.at.call);
+  const why = state.profile.section("timeline")?.missing === null ? "select a call in the Timeline" : "single calls are recorded with --record trace only";
+  const [start, length] = call ? [Number(call[1]), Number(call[2])] : [];
+  for (const [key, id, value] of [["Call time", "call", start], ["Return time", "return", start + length], ["Total time", "call-total", length]]) {
+    fields.add(key, call ? quantity(value, "ns") : element("span", { class: "unknown" }, why), id);
+  }
+  if (call) {
+    const go = element("button", { id: "call-tree" }, "Call tree of this call");
+    go.onclick = () => state.go({ view: "timeline", part: "tree", window: `${start}-${start + Math.max(1, length)}` });
+    fields.place.append(go);
+  }
+}
+
+function thisContext(app, fields) {
+  const { profile, selected: node, resource } = app.state;
+  const error = (isTotal) => {
+    const text = errorText(profile.error(resource, node, isTotal), profile.resources[resource].unit);
+    return text ? ` ${text}` : "";
+  };
+  fields.heading("This context");
+  fields.add(profile.header.occurrences, profile.isCounted ? count(profile.calls[node]) : undefined, "calls");
+  profile.resources.forEach((r, i) => {
+    const [self, total] = [profile.base(i)[node], profile.total(i)[node]];
+    if (i !== resource && self === 0 && total === 0) return;
+    if (i !== resource) {
+      fields.add(r.name, `${app.amount(self, i)} self, ${app.amount(total, i)} total`, `resource-${r.name}`);
+      return;
+    }
+    fields.add(`${r.name}, self`, `${app.figure(i, node, false)}${error(false)}`, "self");
+    fields.add(`${r.name}, total`, `${app.figure(i, node, true)}${error(true)}`, "total");
+    if (profile.calls[node] > 0 && (total > 0 || !r.unmet)) fields.add("total per call", quantity(Math.round(total / profile.calls[node]), r.unit), "per-call");
+    fields.add("share of the root", `${percent(total, profile.total(i)[0])} %`, "share");
+  });
+}
+
+/** JaViz, table 1: all calls of a method. */
+function thisMethod(f, stats, fields) {
+  const time = (value) => (value === null || value === undefined ? undefined : quantity(value >= 100 ? Math.round(value) : value, "ns"));
+  fields.heading("This method, over all contexts (as measured)");
+  fields.add("Number of calls", count(f.calls), "method-calls");
+  fields.add("Total time", time(stats?.total), "method-total");
+  fields.add("Minimum time", time(stats?.min), "method-min");
+  fields.add("Maximum time", time(stats?.max), "method-max");
+  fields.add("Average time", time(stats?.average), "method-average");
+  fields.add("Standard deviation", time(stats?.deviation), "method-deviation");
 }
 
 /** The bytecode of the method, if it is to be shown: the server finds it on the class path. */
