@@ -16,7 +16,7 @@ use clap::builder::TypedValueParser;
 use instrument_analysis::Arcflow;
 use instrument_analysis::export::format::{self, Format, Merged};
 use instrument_analysis::export::parquet::write_together;
-use instrument_analysis::merge::view::client;
+use instrument_analysis::merge::view::roots;
 use instrument_analysis::merge::{Processes, View};
 use instrument_analysis::origin::Origins;
 use instrument_analysis::page::Sections;
@@ -68,10 +68,10 @@ pub(crate) struct Opts {
     /// What to print [default: matching and xtree]
     #[arg(long, value_parser = words::<Report>())]
     report: Option<Report>,
-    /// The process whose tree it is, by its name or profile; `all`: every process [default: the client]
+    /// The process whose tree it is, by its name or profile; `all`: every process [default: those that begin]
     ///
-    /// With `all`, calls whose caller is not known stay with their process. The client is the first process that makes calls and serves
-    /// none for others, or the one that serves the fewest.
+    /// With `all`, calls whose caller is not known stay with their process. A process begins whose calls are no part of what another one
+    /// asked it for. If there is none, it is the first process that makes calls and serves the fewest.
     #[arg(long, value_name = "PROCESS")]
     process: Option<String>,
     /// Whose view it is
@@ -113,13 +113,14 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     })?;
     talk.messages(&processes.messages);
     let tree_of = tree_of(opts, &request, &processes)?;
-    let root = match tree_of {
-        TreeOf::All => None,
-        TreeOf::One(party) => Some(party),
-        TreeOf::Client => client(&processes.numbers),
-    };
+    let begin = roots(&processes.numbers);
     // Of all there is no clock.
-    let clock = root.or_else(|| client(&processes.numbers));
+    let first = begin.first().copied();
+    let (roots, clock) = match tree_of {
+        TreeOf::All => (Vec::new(), first),
+        TreeOf::One(party) => (vec![party], Some(party)),
+        TreeOf::Roots => (begin, first),
+    };
     let (threads, internals) = (&request.threads[..], opts.internals);
     if let Some(export) = &export {
         let is_timed = Merged::is_timed(export.format, &processes.files);
@@ -136,7 +137,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if let Some(report @ (Report::Services | Report::Calls)) = opts.report {
         return remote(opts, report, &processes, clock, talk);
     }
-    let view = View { root, is_server: opts.view == Whose::Server, internals };
+    let view = View { roots, is_server: opts.view == Whose::Server, internals };
     // What was called once, on behalf of one process, is not known of single calls.
     let keeps_calls = !matches!(tree_of, TreeOf::One(_));
     let (mut session, stages) = processes.tree(&request, &view, keeps_calls)?;
@@ -240,14 +241,14 @@ fn export(opts: &Opts) -> Result<Option<Export<'_>>> {
 
 /// Whose tree is printed.
 enum TreeOf {
-    Client,
+    Roots,
     All,
     One(usize),
 }
 
 fn tree_of(opts: &Opts, request: &Request, processes: &Processes) -> Result<TreeOf> {
     match (opts.process.as_deref(), opts.view) {
-        (None, Whose::Client) => Ok(TreeOf::Client),
+        (None, Whose::Client) => Ok(TreeOf::Roots),
         (Some("all"), Whose::Client) => Ok(TreeOf::All),
         (None, Whose::Server) => Err(usage("--view server: say which one with --process")),
         (Some("all"), Whose::Server) => {

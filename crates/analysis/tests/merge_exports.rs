@@ -171,7 +171,7 @@ fn merged(machines: &[Machine]) -> String {
     let parties: Vec<_> =
         profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
     let matching = match_calls(&parties).unwrap();
-    let view = View { root: Some(0), ..View::default() };
+    let view = View { roots: vec![0], ..View::default() };
     let tree = tree(&parties, &matching, &loaded, &labels, &view).unwrap().model;
     let mut bytes = Vec::new();
     call_tree::write(&tree, &mut bytes).unwrap();

@@ -6,7 +6,7 @@ use std::io;
 use crate::common::remote::{Process, call, connection, matched, object, two, uid};
 use RemoteCallKind::{Made, Other, Served};
 use instrument_analysis::merge::calls::{is_internal, knows_object};
-use instrument_analysis::merge::view::client;
+use instrument_analysis::merge::view::roots;
 use instrument_analysis::merge::{MatchState, MatchedBy, Numbers, Party, Peer, Reason, fuller_copies};
 use instrument_testing::{REMOTE_CALL, Writer};
 use instrument_trace::{Connection, ObjId, Profile, RemoteCall, RemoteCallKind, Side, Source};
@@ -164,21 +164,22 @@ fn a_well_known_object_is_the_runtimes_own_if_it_is_known() {
     }
 }
 
-/// The client makes calls and serves least; of processes whose program made none it is one whose runtime did.
+/// Where no call is known to be nobody's answer, it is who makes calls and serves least; of processes whose program made none it is one whose runtime did.
 #[test]
-fn the_client_is_who_makes_calls() {
+fn the_tree_begins_with_who_makes_calls() {
     type Of = (u64, u64, u64);
     let of = |processes: &[Of]| {
-        client(&Numbers {
+        roots(&Numbers {
             own: processes.iter().map(|&(made, served, _)| (made, served)).collect(),
+            outermost: vec![0; processes.len()],
             made: processes.iter().map(|&(.., with_internal)| with_internal).collect(),
             ..Numbers::default()
         })
     };
-    assert_eq!(of(&[]), None);
-    assert_eq!(of(&[(0, 0, 0), (0, 5, 3), (0, 4, 2), (0, 4, 9)]), Some(2));
-    assert_eq!(of(&[(0, 0, 7), (2, 5, 2), (1, 4, 1)]), Some(2));
-    assert_eq!(of(&[(0, 1, 0), (0, 0, 0)]), Some(1));
+    assert!(of(&[]).is_empty());
+    assert_eq!(of(&[(0, 0, 0), (0, 5, 3), (0, 4, 2), (0, 4, 9)]), [2]);
+    assert_eq!(of(&[(0, 0, 7), (2, 5, 2), (1, 4, 1)]), [2]);
+    assert_eq!(of(&[(0, 1, 0), (0, 0, 0)]), [1]);
 }
 
 /// Bytes that count how often they are read.

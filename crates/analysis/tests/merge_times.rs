@@ -161,7 +161,7 @@ fn calls_without_records_have_their_part_of_a_frame() {
     assert_eq!(of_frame(&all), ["6 m5 1 20", "6 m5 1 40", "3 m5 2 60"]);
     assert!(all.contains(&"2 (remote calls) 2 40".to_owned()), "{all:?}");
     // The server's own view has the same parts, and a call of which nothing is known has none of them.
-    let own = merged(&[server, client], |_| View { root: Some(0), is_server: true, internals: false });
+    let own = merged(&[server, client], |_| View { roots: vec![0], is_server: true, internals: false });
     let expected =
         ["1 P0 1 0", "2 (remote calls) 2 40", "3 m5 2 60", "2 for P1 (estimated) 2 40", "3 m5 2 60"];
     assert_eq!(lines(&own.model), expected);

@@ -4,7 +4,7 @@ use crate::common::trees::{
     Call, MISSING, REMOTE, a_client, column, default, file, lines, link, linked, made, merged, merged_of,
     merged_with, record, serve, served,
 };
-use instrument_analysis::merge::View;
+use instrument_analysis::merge::view::{View, roots};
 use instrument_testing::Script;
 use instrument_trace::{LinkKind, ObjId, RemoteCall, RemoteCallKind};
 
@@ -38,10 +38,10 @@ fn what_was_served_stands_below_its_caller_whatever_the_clocks_say() {
         assert!(text.contains("2 main 1 0\n3 m8 1 500"), "{text}");
         assert_eq!(text.matches("m5 1 60").count(), 1, "{text}");
         // The server's own view.
-        let own = merged(&files, |_| View { root: Some(0), is_server: true, internals: false });
+        let own = merged(&files, |_| View { roots: vec![0], is_server: true, internals: false });
         assert_eq!(lines(&own.model), ["1 P0 1 0", "2 main 1 0", "3 m8 1 500", "2 for P1 1 20", "3 m5 1 60"]);
         // Rooted at the server, what it did for others is not its own.
-        let root = merged(&files, |_| View { root: Some(0), ..View::default() });
+        let root = merged(&files, |_| View { roots: vec![0], ..View::default() });
         assert_eq!(lines(&root.model), ["1 P0 1 0", "2 main 1 0", "3 m8 1 500"]);
     }
 }
@@ -112,7 +112,7 @@ fn callbacks_have_their_real_depth() {
         &[(0, Some(5))],
         &[served(1, 1, 9000, 900), made(2, 1, 9050, 700), Call { thread: 2, ..served(3, 1, 9300, 200) }],
     );
-    let tree = merged(&[back, there], |_| View { root: Some(0), ..View::default() });
+    let tree = merged(&[back, there], |_| View { roots: vec![0], ..View::default() });
     let expected = [
         "1 P0 1 0",
         "2 main 1 0",
@@ -171,7 +171,7 @@ fn what_was_served_under_no_frame_has_its_calls_all_the_same() {
     assert_eq!((column(&tree, "wall-raw"), column(&tree, "remote")), (120.0, 100.0));
     // Where its own contexts are told, they tell where the call was made.
     for (view, place) in
-        [(View::default(), "6 P1 1 80"), (View { root: Some(1), ..View::default() }, "2 rmi 1 0")]
+        [(View::default(), "6 P1 1 80"), (View { roots: vec![1], ..View::default() }, "2 rmi 1 0")]
     {
         let all = lines(&merged(&files, |_| view).model).join("\n");
         assert!(all.contains(place), "{all}");
@@ -259,7 +259,7 @@ fn a_context_that_is_not_below_its_frame_stands_for_it() {
     let links = [link(1, LinkKind::Served, 0, 0), link(3, LinkKind::RemoteCall, 1, node)];
     let middle = linked(&[("rmi", script)], &[], &[record(&served(1, 1, 1005, 80)), call], &links);
     let files = [a_client(1000, false), middle, a_last_one()];
-    for view in [View { root: Some(0), ..View::default() }, View::default()] {
+    for view in [View { roots: vec![0], ..View::default() }, View::default()] {
         let all = lines(&merged(&files, |_| view).model).join("\n");
         let parts =
             ["6 P1 1 0", &format!("7 {REMOTE} 1 0"), "8 P2 1 20", "9 m5 1 20", "7 m5 1 60"].join("\n");
@@ -276,7 +276,7 @@ fn a_task_of_a_served_call_has_its_calls() {
     let calls = [record(&served(1, 1, 1005, 80)), record(&call)];
     let middle = linked(&[("rmi", script), ("pool", task)], &[(0, Some(7))], &calls, &links);
     let files = [a_client(1000, false), middle, a_last_one()];
-    for view in [View { root: Some(0), ..View::default() }, View::default()] {
+    for view in [View { roots: vec![0], ..View::default() }, View::default()] {
         let tree = merged_with(&files, |_| view, true);
         let all = lines(&tree.model).join("\n");
         let parts = [
@@ -333,10 +333,10 @@ fn operations_of_one_interface_are_different_methods() {
 }
 
 #[test]
-fn the_client_serves_least() {
+fn the_tree_begins_where_calls_are_no_part_of_others() {
     let script = || Script::new(1000).call(1, |s| s.wait(1000));
-    let calls = |made_ids: &[i16], served_ids: &[i16], internal: i16| {
-        let mut calls: Vec<_> = made_ids.iter().map(|&id| record(&made(id, 1, 1100, 50))).collect();
+    let calls_at = |begin: u64, made_ids: &[i16], served_ids: &[i16], internal: i16| {
+        let mut calls: Vec<_> = made_ids.iter().map(|&id| record(&made(id, 1, begin, 20))).collect();
         calls.extend(served_ids.iter().map(|&id| record(&served(id, 0, 1200, 50))));
         // The other one tells its collector.
         let kind = if internal > 0 { RemoteCallKind::Made } else { RemoteCallKind::Served };
@@ -344,11 +344,12 @@ fn the_client_serves_least() {
         calls.push(RemoteCall { object: ObjId::DGC, ..record(&call) });
         linked(&[("main", script())], &[(0, Some(1))], &calls, &[])
     };
+    let calls = |made: &[i16], served: &[i16], internal| calls_at(1100, made, served, internal);
     // A collector's call is none of the program's.
     let (client, server) = (calls(&[1, 2], &[], -3), calls(&[], &[1, 2], 3));
     for (files, root) in [([client.clone(), server.clone()], 0), ([server, client], 1)] {
         merged(&files, |numbers| {
-            assert_eq!(instrument_analysis::merge::view::client(numbers), Some(root));
+            assert_eq!(roots(numbers), [root]);
             default(numbers)
         });
     }
@@ -363,12 +364,20 @@ fn the_client_serves_least() {
         assert_eq!(numbers.own, [(0, 1), (2, 0), (1, 0)]);
         default(numbers)
     });
-    // Who calls back serves more.
-    let (client, server) = (calls(&[1, 2], &[4], -3), calls(&[4], &[1, 2], 3));
+    // Who calls back while it serves is part of what it serves, however much the client serves of it.
+    let within = 1210;
+    let (client, server) = (calls(&[1], &[4, 5, 6], -3), calls_at(within, &[4, 5, 6], &[1], 3));
     for (files, root) in [([client.clone(), server.clone()], 0), ([server, client], 1)] {
         merged(&files, |numbers| {
-            assert_eq!(instrument_analysis::merge::view::client(numbers), Some(root));
+            assert_eq!(roots(numbers), [root]);
             default(numbers)
         });
     }
+    // Who calls of its own accord begins as well, and all calls are in the tree.
+    let (client, server) = (calls(&[1, 2], &[4], -3), calls(&[4], &[1, 2], 3));
+    let both = merged(&[server, client], |numbers| {
+        assert_eq!((&numbers.outermost[..], roots(numbers)), (&[1, 2][..], vec![0, 1]));
+        default(numbers)
+    });
+    assert_eq!(column(&both, "remote-calls"), 4.0);
 }

@@ -9,16 +9,16 @@ use crate::common::trees::{
     served,
 };
 
-const fn of_server(party: usize, internals: bool) -> View {
-    View { root: Some(party), is_server: true, internals }
+fn of_server(party: usize, internals: bool) -> View {
+    View { roots: vec![party], is_server: true, internals }
 }
 
-const fn of_client(party: usize, internals: bool) -> View {
-    View { root: Some(party), is_server: false, internals }
+fn of_client(party: usize, internals: bool) -> View {
+    View { roots: vec![party], is_server: false, internals }
 }
 
-const fn of_all(internals: bool) -> View {
-    View { root: None, is_server: false, internals }
+fn of_all(internals: bool) -> View {
+    View { roots: Vec::new(), is_server: false, internals }
 }
 
 /// `R` stands for the remote method of all calls.
@@ -127,7 +127,7 @@ fn calls_of_the_runtime_are_apart_unless_they_are_wanted() {
     assert_eq!(told(of_all(true)), expected(&all));
     // What the program's own calls took is there once.
     for view in [of_client(0, false), of_client(0, true), of_all(false), of_all(true)] {
-        assert_eq!(column(&merged(&files, |_| view), "remote"), 305.0, "{view:?}");
+        assert_eq!(column(&merged(&files, |_| view.clone()), "remote"), 305.0, "{view:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use instrument_analysis::Arcflow;
 use instrument_analysis::merge::Processes;
-use instrument_analysis::merge::view::client;
+use instrument_analysis::merge::view::roots;
 use instrument_analysis::report::{Format, Options, diff, remote};
 use instrument_analysis::session::lookup::method_names;
 use instrument_analysis::session::{Error, Methods, Request, Session};
@@ -107,7 +107,7 @@ pub(crate) fn remote_calls(question: &Question<'_>) -> Result<Value> {
         }
         error => error.into(),
     })?;
-    let clock = client(&processes.numbers);
+    let clock = roots(&processes.numbers).first().copied();
     let is_single = question.given.text("by") == Some("call");
     let report = if is_single { "calls" } else { "services" };
     let words = Words::new("merge").one("--report", report);

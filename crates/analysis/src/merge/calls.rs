@@ -321,6 +321,11 @@ pub fn is_internal(call: &RemoteCall) -> bool {
     knows_object(call) && [ObjId::REGISTRY, ObjId::ACTIVATOR, ObjId::DGC].contains(&call.object)
 }
 
+/// Whether a call is a request by HTTP that was served, and has a name there.
+pub(crate) fn is_route(call: &RemoteCall) -> bool {
+    call.http.is_some() && call.kind == RemoteCallKind::Served && call.method != 0
+}
+
 /// `Shop.sell`, as far as it is known.
 pub(crate) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> String {
     let mut name = service.to_owned();
@@ -363,6 +368,10 @@ pub struct Matching {
     /// By party: calls that its program made, and those that it served for others; without those that the runtime makes
     /// for itself.
     pub own: Vec<(u64, u64)>,
+    /// By call made: the served call that its thread was busy with, or [`NONE`].
+    pub(crate) within: Vec<u32>,
+    /// By party: calls that its program made of others, and that are no part of a call which another party made.
+    pub outermost: Vec<u64>,
     /// Matched calls that have another place on the connection at one end than at the other.
     pub misplaced: u64,
     /// Calls of kinds that are not known.

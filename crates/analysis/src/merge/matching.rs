@@ -20,10 +20,12 @@ use rayon::prelude::*;
 use super::Party;
 use super::calls::{
     Hasher, Key, MOST_PARTIES, MatchState, MatchedBy, Matching, NONE, Numbering, Reason, Rows, is_internal,
+    is_route,
 };
 use super::connections::Connections;
 use super::keys::Keys;
 use super::leftovers;
+use super::spans::Spans;
 
 /// Matches the calls of all parties, which must be of different processes.
 ///
@@ -34,6 +36,8 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
         made: Rows::default(),
         served: Rows::default(),
         own: vec![(0, 0); parties.len()],
+        within: Vec::new(),
+        outermost: Vec::new(),
         misplaced: 0,
         unknown: 0,
         addresses: Vec::new(),
@@ -45,11 +49,13 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let mut keys = Vec::new();
     let mut requests = Keys::default();
     let mut are_own = Vec::new();
+    let mut are_routes = Vec::new();
     for (number, party) in parties.iter().enumerate() {
         let Matching { made, served, own, unknown, .. } = &mut matching;
         let own = &mut own[number];
         made.starts.push(made.len() as u32);
         served.starts.push(served.len() as u32);
+        let mut spans = Spans::default();
         party.profile.visit_remote_calls(party.source, |call| {
             let connection = connections.find(number, call.copy, call.connection);
             let is_own = !is_internal(call);
@@ -66,12 +72,15 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                 }
                 RemoteCallKind::Served => {
                     own.1 += u64::from(is_own);
+                    are_routes.push(is_route(call));
+                    spans.add(call, served.len() as u32);
                     requests.add(number, call, served.len() as u32);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,
             }
         })?;
+        matching.find_within(party, spans)?;
     }
     matching.made.starts.push(matching.made.len() as u32);
     matching.served.starts.push(matching.served.len() as u32);
@@ -87,6 +96,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     matching.pair_connections(&mut connections);
     leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
     matching.leave_out_calls_to_itself(&are_own);
+    matching.count_outermost(&are_own, &are_routes);
     Ok(matching)
 }
 
@@ -162,6 +172,40 @@ impl Matching {
             let to_itself = made.filter(|&row| are_own[row as usize]).filter(is_here).count() as u64;
             own.1 = own.1.saturating_sub(to_itself);
         }
+    }
+
+    /// What a thread did while it served a call was done within that call.
+    fn find_within<S: Source>(&mut self, party: &Party<'_, S>, mut spans: Spans) -> Result<(), Error> {
+        let within = &mut self.within;
+        if spans.is_empty() {
+            within.resize(self.made.len(), NONE);
+            return Ok(());
+        }
+        spans.sort();
+        party.profile.visit_remote_calls(party.source, |call| {
+            if call.kind == RemoteCallKind::Made {
+                within.push(spans.find(call));
+            }
+        })?;
+        // A file that has changed is found out when it is read again.
+        within.resize(self.made.len(), NONE);
+        Ok(())
+    }
+
+    fn count_outermost(&mut self, are_own: &[bool], are_routes: &[bool]) {
+        let count = |party: usize| {
+            let here = self.served.of(party);
+            let is_outermost = |&row: &u32| {
+                let within = self.within[row as usize];
+                let is_from_outside =
+                    |served: u32| are_routes[served as usize] && self.served.partner(served).is_none();
+                are_own[row as usize]
+                    && self.made.partner(row).is_some_and(|served| !here.contains(&served))
+                    && (within == NONE || is_from_outside(within))
+            };
+            self.made.of(party).filter(is_outermost).count() as u64
+        };
+        self.outermost = (0..self.own.len()).map(count).collect();
     }
 
     fn pair_connections(&mut self, connections: &mut Connections) {

@@ -28,6 +28,7 @@ mod paths;
 pub mod processes;
 pub mod services;
 mod sites;
+mod spans;
 mod tree;
 pub mod view;
 pub mod waterfalls;

@@ -4,8 +4,8 @@ use instrument_trace::{Copy, Error, Profile, RemoteCall, RemoteCallKind, Source}
 
 use super::Party;
 use super::calls::Matching;
-use super::calls::{NONE, is_internal};
-use super::paths::{Spans, last_moment};
+use super::calls::{NONE, is_internal, is_route};
+use super::paths::last_moment;
 use crate::hash::HashMap;
 
 /// What a call is called; empty for what is not known.
@@ -46,7 +46,7 @@ pub enum Root {
 const OPEN: u32 = NONE - 1;
 
 impl<'a> Nesting<'a> {
-    /// Reads all calls. What a thread did while it served a call was done within that call.
+    /// Reads all calls.
     ///
     /// # Errors
     /// When a source fails.
@@ -54,7 +54,7 @@ impl<'a> Nesting<'a> {
         let room = matching.made.len();
         let mut nesting = Nesting {
             matching,
-            within: Vec::with_capacity(room),
+            within: matching.within.clone(),
             outermost: vec![NONE; room],
             labels: Vec::new(),
             made: Vec::with_capacity(room),
@@ -64,27 +64,17 @@ impl<'a> Nesting<'a> {
         let mut known = Known::default();
         for (number, party) in parties.iter().enumerate() {
             known.of_party.clear();
-            let mut spans = Spans::default();
             let mut last = last_moment(party.profile);
-            party.visit(matching.rows(number), |row, call| {
+            party.visit(matching.rows(number), |_, call| {
                 let label = nesting.label(&mut known, party.profile, call);
                 last = last.max(call.begin).max(call.sent).max(call.returned).max(call.end);
                 match call.kind {
                     RemoteCallKind::Made => nesting.made.push(label),
-                    RemoteCallKind::Served => {
-                        spans.add(call, row);
-                        nesting.served.push(label);
-                    }
+                    RemoteCallKind::Served => nesting.served.push(label),
                     RemoteCallKind::Other(_) => {}
                 }
             })?;
-            spans.sort();
             nesting.last.push(last);
-            party.visit(matching.rows(number), |_, call| {
-                if call.kind == RemoteCallKind::Made {
-                    nesting.within.push(spans.find(call));
-                }
-            })?;
         }
         nesting.find_outermost();
         Ok(nesting)
@@ -182,7 +172,7 @@ impl<'a> Nesting<'a> {
     }
 
     fn label(&mut self, known: &mut Known, profile: &Profile, call: &RemoteCall) -> u32 {
-        let is_route = call.http.is_some() && call.kind == RemoteCallKind::Served && call.method != 0;
+        let is_route = is_route(call);
         let key = (call.copy, call.class, call.method, is_internal(call), is_route);
         if let Some(&label) = known.of_party.get(&key) {
             return label;

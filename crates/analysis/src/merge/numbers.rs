@@ -37,6 +37,8 @@ pub struct Numbers {
     pub served: Vec<u64>,
     /// See [`Matching::own`].
     pub own: Vec<(u64, u64)>,
+    /// See [`Matching::outermost`].
+    pub outermost: Vec<u64>,
     /// By client and server.
     pub matched: BTreeMap<(usize, usize), Matched>,
     /// The others.
@@ -58,6 +60,7 @@ impl Numbers {
             made: sizes(&matching.made),
             served: sizes(&matching.served),
             own: matching.own.clone(),
+            outermost: matching.outermost.clone(),
             addresses: matching.addresses.clone(),
             misplaced: matching.misplaced,
             unknown: matching.unknown,

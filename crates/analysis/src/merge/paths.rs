@@ -12,7 +12,7 @@ use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
 use super::calls::Matching;
-use super::calls::{NONE, is_internal};
+use super::calls::{NONE, is_internal, is_route};
 use super::sites::{Frames, Sites};
 use crate::hash::HashMap;
 use crate::load::place::Places;
@@ -125,6 +125,7 @@ pub(crate) struct Paths {
 #[derive(Debug, Clone, Copy)]
 struct Service {
     frame: u32,
+    link: u32,
     /// Of a request by HTTP: what its server calls it, as in [`Paths::methods`]; else [`NONE`].
     route: u32,
     total: u64,
@@ -161,13 +162,10 @@ impl Paths {
         for (number, party) in parties.iter().enumerate() {
             let mut sites = Sites::new(number, party.profile, &places[number], &mut paths.frames);
             paths.served.resize(paths.frames.all.len(), Served::default());
-            let mut spans = Spans::default();
-            let first = services.len();
             let until = last_moment(party.profile);
-            party.visit(matching.rows(number), |row, call| {
+            party.visit(matching.rows(number), |_, call| {
                 if call.kind == RemoteCallKind::Served {
-                    spans.add(call, row);
-                    let is_named = call.http.is_some() && call.method != 0;
+                    let is_named = is_route(call);
                     let route = if is_named { methods.index(party.profile, call) } else { NONE };
                     let service = Service { route, ..Service::new(call, sites.served(call), until) };
                     if let Some(of) = paths.served.get_mut(service.frame as usize) {
@@ -181,12 +179,11 @@ impl Paths {
                     services.push(service);
                 }
             })?;
-            spans.sort();
-            party.visit(matching.rows(number), |_, call| {
+            party.visit(matching.rows(number), |row, call| {
                 if call.kind == RemoteCallKind::Made {
-                    let within = spans.find(call);
-                    let link = (within as usize).checked_sub(first).and_then(|at| spans.links.get(at));
-                    let site = sites.made(call, link.copied().unwrap_or(0));
+                    let within = matching.within[row as usize];
+                    let link = services.get(within as usize).map_or(0, |service| service.link);
+                    let site = sites.made(call, link);
                     let method = methods.index(party.profile, call);
                     let is_internal = is_internal(call);
                     origins.push(Origin { within, site, method, is_internal, path: NONE });
@@ -341,6 +338,7 @@ impl Service {
         let end = if call.end == 0 { until } else { call.end };
         Service {
             frame,
+            link: call.link,
             route: NONE,
             total: end.saturating_sub(call.begin),
             arguments: call.sent.saturating_sub(call.begin),
@@ -376,38 +374,5 @@ impl Methods {
                 next
             })
         })
-    }
-}
-
-/// When the threads of a party served what.
-#[derive(Default)]
-pub(super) struct Spans {
-    /// Copy, thread, begin, end, row.
-    all: Vec<(u32, u32, u64, u64, u32)>,
-    /// The links, in the order of the rows.
-    links: Vec<u32>,
-}
-
-impl Spans {
-    pub(super) fn add(&mut self, call: &RemoteCall, row: u32) {
-        let end = if call.end == 0 { u64::MAX } else { call.end };
-        self.all.push((call.copy, call.thread, call.begin, end, row));
-        self.links.push(call.link);
-    }
-
-    pub(super) fn sort(&mut self) {
-        self.all.sort_unstable();
-    }
-
-    /// The row of the call that the thread served then, or [`NONE`].
-    pub(super) fn find(&self, call: &RemoteCall) -> u32 {
-        let after = self.all.partition_point(|&(copy, thread, begin, ..)| {
-            (copy, thread, begin) <= (call.copy, call.thread, call.begin)
-        });
-        let before = after.checked_sub(1).map(|at| self.all[at]);
-        let fits = |&(copy, thread, _, end, _): &(u32, u32, u64, u64, u32)| {
-            call.thread != 0 && (copy, thread) == (call.copy, call.thread) && call.begin <= end
-        };
-        before.filter(fits).map_or(NONE, |(.., row)| row)
     }
 }

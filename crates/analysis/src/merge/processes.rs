@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::offsets::Placed;
 use super::services::{Services, services};
-use super::view::client;
+use super::view::roots;
 use super::waterfalls::{Bounds, Query, Waterfall};
 use super::{AllStages, Matching, Nesting, Numbers, Offsets, Party, View, fuller_copies, match_calls, tree};
 use crate::export;
@@ -295,7 +295,7 @@ impl Calls<'_> {
 pub fn otlp(files: &[ProfileFile], out: &mut dyn Write) -> Result<Vec<Message>, Error> {
     with_calls(files, |calls, numbers| {
         let mut messages: Vec<Message> = no_calls(numbers).into_iter().collect();
-        messages.extend(calls.otlp(client(numbers), false, out)?);
+        messages.extend(calls.otlp(clock_of(numbers), false, out)?);
         Ok(messages)
     })
 }
@@ -311,7 +311,7 @@ pub fn remote(files: &[ProfileFile], bounds: Bounds) -> Result<Option<RemoteCall
     }
     let found = with_calls(files, |calls, numbers| match no_calls(numbers) {
         Some(_) => Ok(None),
-        None => calls.remote(client(numbers), false, bounds).map(Some),
+        None => calls.remote(clock_of(numbers), false, bounds).map(Some),
     });
     match found {
         Err(Error::Request(_)) => Ok(None),
@@ -343,7 +343,7 @@ pub fn offsets(files: &[ProfileFile]) -> Result<Option<Offsets>, Error> {
     if files.len() < 2 || hosts.len() == 1 && !have_calls {
         return Ok(None);
     }
-    match with_calls(files, |calls, numbers| calls.offsets(client(numbers)).map(Some)) {
+    match with_calls(files, |calls, numbers| calls.offsets(clock_of(numbers)).map(Some)) {
         Err(Error::Request(_)) => Ok(None),
         found => found,
     }
@@ -362,6 +362,11 @@ fn with_calls<T>(
     }
     let matching = &match_calls(&parties).map_err(Error::Calls)?;
     then(&Calls { files, sources, labels: &labels(files), matching }, &Numbers::of(matching))
+}
+
+/// The process whose clock the times of all are told by: the first root.
+fn clock_of(numbers: &Numbers) -> Option<usize> {
+    roots(numbers).first().copied()
 }
 
 /// Says so if there is no call.

@@ -104,8 +104,8 @@ pub(crate) struct Emitter<'a> {
     remote: Vec<(NodeId, NodeId, f64)>,
     /// Processes that have a part of what was done for several.
     estimated: BTreeSet<NodeId>,
-    /// The party of which nothing is emitted but what it did for requests.
-    requests_of: Option<usize>,
+    /// The parties of which nothing is emitted but what they did for requests.
+    requests_of: Vec<usize>,
     columns: [usize; 3],
     walls: Vec<usize>,
     collapsed: u64,
@@ -156,13 +156,13 @@ pub(crate) fn emit(
         waited: HashMap::default(),
         remote: Vec::new(),
         estimated: BTreeSet::new(),
-        requests_of: None,
+        requests_of: Vec::new(),
         columns: [first, first + 1, first + 2],
         walls: ["wall", "wall-raw"].iter().filter_map(|name| model.resource(name)).collect(),
         collapsed: 0,
     };
     for (party, &process) in processes.iter().enumerate() {
-        if view.root.is_none_or(|root| root == party) {
+        if view.has(party) {
             emitter.process(party, process);
         }
     }
@@ -181,7 +181,7 @@ fn place(path: &Path, paths: &Paths, view: &View) -> Option<(u32, NodeId)> {
         // What is done for nobody that is emitted, or by a runtime, is emitted where it is, if that is.
         _ if is_left_out || view.folds(&outer.way) => (NONE, site),
         // Its process is emitted with all that it did, whoever it was for.
-        NONE if view.root.is_none_or(|root| root == path.client) => (NONE, site),
+        NONE if view.has(path.client) => (NONE, site),
         NONE => (within, Arcflow::ROOT),
         _ => (within, site),
     })
@@ -200,7 +200,7 @@ impl Emitter<'_> {
         let own = self.child(Arcflow::ROOT, Kind::Process, &self.labels[party]);
         if tells_requests {
             self.tree.meet(own, 1);
-            self.requests_of = Some(party);
+            self.requests_of.push(party);
         } else {
             let (below, part) = (Arcflow::ROOT, Part::ALL);
             self.run(Work { from: process, below, part, path: NONE, is_there: false });
@@ -209,7 +209,7 @@ impl Emitter<'_> {
         for frame in frames {
             let internal = self.paths.served[frame as usize].is_internal && folds;
             if internal {
-                if self.view.root.is_none() || self.view.is_server {
+                if self.view.is_of_all() || self.view.is_server {
                     let below = self.child(own, Kind::Link, INTERNAL);
                     self.frame(frame, below, Part::ALL, NONE);
                 }
@@ -353,7 +353,7 @@ impl Emitter<'_> {
         let emitted = if is_grafted && !is_full { Emitted::WithAllBelow } else { Emitted::Alone };
         self.emitted[index as usize] = emitted;
         // The time of the calls within stands where they are.
-        let is_nested_emitted = emitted == Emitted::WithAllBelow || is_folded && self.view.root.is_none();
+        let is_nested_emitted = emitted == Emitted::WithAllBelow || is_folded && self.view.is_of_all();
         let nested = if is_nested_emitted { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
         base[calls] += path.calls as f64;
@@ -414,14 +414,14 @@ impl Emitter<'_> {
 
     /// Calls that should have been emitted, and were not.
     fn lost(&self) -> u64 {
-        let all = self.view.root.is_none();
+        let all = self.view.is_of_all();
         let mut lost: Vec<bool> = Vec::with_capacity(self.emitted.len());
         // What a path is within has a lower number.
         for (path, &emitted) in self.paths.all.iter().zip(&self.emitted) {
             let is_due = match path.way {
                 Way { site: Arcflow::ROOT, .. } => false,
                 // A server has all of its own, whoever it made them for, and no other.
-                _ if self.view.is_server => self.view.root.is_none_or(|root| root == path.client),
+                _ if self.view.is_server => self.view.has(path.client),
                 Way { within: NONE, .. } => all,
                 Way { within, .. } => {
                     self.emitted[within as usize] == Emitted::WithAllBelow || lost[within as usize]
@@ -470,7 +470,7 @@ impl Emitter<'_> {
         if self.paths.circular > 0 {
             remarks.push(format!("{} remote calls seem to have caused themselves", self.paths.circular));
         }
-        if let Some(party) = self.requests_of {
+        for &party in &self.requests_of {
             let name = &self.labels[party];
             remarks
                 .push(format!("{name}: only its work for requests is shown; --process all shows all of it"));

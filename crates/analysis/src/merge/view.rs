@@ -3,20 +3,30 @@
 use super::paths::Way;
 
 /// Which tree is wanted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct View {
-    /// Of this party alone: without what it did for others. None: all of them, below a virtual root.
-    pub root: Option<usize>,
-    /// What it did for others is told, by client; what others did for it is not.
+    /// Of these parties alone: without what they did for others. Empty: all of them, below a virtual root.
+    pub roots: Vec<usize>,
+    /// What it did for others is told, by client; what others did for it is not. Of one root.
     pub is_server: bool,
     /// Calls that the runtime makes for itself are where they were made.
     pub internals: bool,
 }
 
 impl View {
-    /// Whether it is the tree of one process, with what others did for it.
+    /// Whether all parties are shown with all that they did.
+    pub(super) fn is_of_all(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// Whether a party is one of the roots.
+    pub(super) fn has(&self, party: usize) -> bool {
+        self.is_of_all() || self.roots.contains(&party)
+    }
+
+    /// Whether it is the tree of some processes, with what others did for them.
     pub(super) fn is_of_client(&self) -> bool {
-        self.root.is_some() && !self.is_server
+        !self.is_of_all() && !self.is_server
     }
 
     /// Whether a call is one that the runtime makes for itself, and such are not shown.
@@ -25,12 +35,18 @@ impl View {
     }
 }
 
-/// The party that makes calls and serves none for others, but for those of the runtime's own; the first of those that
-/// serve least if all do. None: there are no parties.
-pub fn client(numbers: &super::Numbers) -> Option<usize> {
+/// The parties whose calls are no part of what another one asked for: there the execution begins. None of them: the one
+/// that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least
+/// if all do. Empty: there are no parties.
+pub fn roots(numbers: &super::Numbers) -> Vec<usize> {
+    let parties = 0..numbers.own.len();
+    let begin: Vec<usize> = parties.clone().filter(|&party| numbers.outermost[party] > 0).collect();
+    if !begin.is_empty() {
+        return begin;
+    }
     let rank = |party: &usize| {
         let (made, served) = numbers.own[*party];
         (made == 0, numbers.made[*party] == 0, served)
     };
-    (0..numbers.own.len()).min_by_key(rank)
+    parties.min_by_key(rank).into_iter().collect()
 }

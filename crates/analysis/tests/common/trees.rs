@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use instrument_analysis::arcs::Arcs;
 use instrument_analysis::load::{Options, Process, load};
 use instrument_analysis::merge::{Merged, Numbers, Party, View, match_calls};
-use instrument_analysis::merge::{tree, tree_of_at_most, view::client};
+use instrument_analysis::merge::{tree, tree_of_at_most, view::roots};
 use instrument_analysis::{Arcflow, invariants};
 use instrument_testing::{REMOTE_CALL, Script, Writer};
 use instrument_trace::{Connection, Link, LinkKind, Profile, RemoteCall, RemoteCallKind, Side, Uid};
@@ -144,11 +144,11 @@ pub(crate) fn merged_within(
     };
     let merged = merged.unwrap();
     let are_wanted = profiles.iter().flat_map(|profile| &profile.threads).all(|of| thread(&of.name));
-    if (view.root.is_none() || view.is_server) && are_wanted && most == usize::MAX {
+    if (view.roots.is_empty() || view.is_server) && are_wanted && most == usize::MAX {
         // Every call, or every one of the server, is there, or is said to be missing.
         let missing = merged.remarks.iter().find_map(|remark| remark.strip_suffix(MISSING));
         let missing = missing.map_or(0.0, |calls| calls.parse().unwrap());
-        let all = view.root.map_or(matching.made.len(), |root| matching.made.of(root).len()) as f64;
+        let all = view.roots.first().map_or(matching.made.len(), |&root| matching.made.of(root).len()) as f64;
         assert_eq!(column(&merged, "remote-calls") + missing, all, "{:#?}", lines(&merged.model));
     }
     let arcs = Arcs::new(&merged.model);
@@ -162,7 +162,7 @@ pub(crate) fn column(tree: &Merged, name: &str) -> f64 {
 }
 
 pub(crate) fn default(numbers: &Numbers) -> View {
-    View { root: client(numbers), ..View::default() }
+    View { roots: roots(numbers), ..View::default() }
 }
 
 /// `depth name calls wall` of every node.

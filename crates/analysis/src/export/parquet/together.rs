@@ -41,7 +41,7 @@ pub fn write_together<F: Folder>(
     let request =
         Request { files, since: vec![PathBuf::from("start")], contexts: true, ..Request::default() };
     let mut processes = Processes::open(&request)?;
-    let view = View { root: None, is_server: false, internals };
+    let view = View { roots: Vec::new(), is_server: false, internals };
     let (mut session, _) = processes.tree(&request, &view, true)?;
     let mut messages = inputs.messages;
     messages.append(&mut processes.messages);
