@@ -283,12 +283,35 @@ fn files_are_added_up_if_they_measure_the_same() {
     let dir = Dir::new();
     dir.write("a", example());
     dir.write("b.iprof", profile(3, 100));
+    dir.write("cpu.folded", "[main];#1;#2 5\n");
     let run = dir.line("xprof --csv a a").expect(0);
     assert!(run.stdout.contains("\nX,method,2,0,6\n"), "{}", run.stdout);
     let run = dir.line("xprof --csv --resource wall b.iprof b.iprof").expect(0);
     // The two may not have meant the same by 1.
     assert!(run.stdout.contains("\n#1 (file 1),method,1,500,800\n"), "{}", run.stdout);
-    dir.line("xprof a b.iprof").says(2, &["do not measure the same", "cpu in s", "wall in ns"]);
+    dir.line("xprof a b.iprof").says(2, &["a: none of its stacks has a method of the profile"]);
+    dir.line("xprof a cpu.folded").says(2, &["do not measure the same", "cpu in s", "samples in"]);
+}
+
+#[test]
+fn what_others_recorded_of_a_run_are_resources_of_its_contexts() {
+    let dir = Dir::new();
+    dir.write("b.iprof", profile(3, 100));
+    dir.write("cpu.folded", "[main];#1 1\n[main];#1;lib;#2 5\n[gone];#1 2\n");
+    let run = dir.line("xprof --csv -r wall,cpu-samples b.iprof cpu.folded").expect(0);
+    assert!(run.stdout.contains("\n#2,method,3,300,300,5,5\n"), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("75.0 % of its samples stand in contexts of the profile, 25.0 % with"),
+        "{}",
+        run.stderr
+    );
+    let text = dir.line("xprof b.iprof cpu.folded").expect(0).stdout;
+    assert!(text.contains("cpu-samples 8"), "{text}");
+    let all = ["xprof b.iprof b.iprof cpu.folded", "xprof --links b.iprof cpu.folded"];
+    let said = ["of which of the profiles it tells is not known", "leave out --links"];
+    for (line, said) in all.into_iter().zip(said) {
+        dir.line(line).says(2, &["cpu.folded: ", said]);
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@
 //! | [`origin`] | source file and first line of methods |
 //! | [`session`] | files, read into the model, with what goes with them: what reports, exports and checks ask |
 //! | [`input`] | events, folded stacks and call trees, read into the model |
+//! | `beside` | what others recorded of the same run, as further resources of a profile |
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
 //! | [`calibration`] | what the probes cost, taken out of what they measured |
@@ -65,6 +66,7 @@
 
 pub mod advice;
 pub mod arcs;
+mod beside;
 pub mod calibration;
 pub mod context_key;
 pub mod correction;

@@ -124,6 +124,8 @@ pub struct Arcflow {
     pub window: Option<Window>,
     /// Its times are of another run than its calls, which did other work: they are not divided by these.
     pub has_other_times: bool,
+    /// Names of the resources that others have recorded.
+    pub of_others: Vec<String>,
     /// Where this is a part of a model: sums of that model, which say how sure a share of samples is.
     pub(crate) whole: Option<Sampled>,
     resources: Vec<Resource>,
@@ -149,6 +151,7 @@ impl Arcflow {
             correction: Correction::None,
             window: None,
             has_other_times: false,
+            of_others: Vec::new(),
             whole: None,
             base: vec![0.0; resources.len()],
             resources,
@@ -231,6 +234,7 @@ impl Arcflow {
         model.correction.clone_from(&self.correction);
         model.window = self.window;
         model.has_other_times = self.has_other_times;
+        model.of_others.clone_from(&self.of_others);
         model
     }
 
@@ -258,6 +262,23 @@ impl Arcflow {
             self.base.resize(self.base.len() + self.resources.len(), 0.0);
         }
         id
+    }
+
+    /// The child of a node with this consumer, if it is there.
+    pub(crate) fn existing_child(&self, parent: NodeId, kind: Kind, consumer: Consumer) -> Option<NodeId> {
+        self.children.get(&child_key(parent, kind, consumer)).copied()
+    }
+
+    /// Adds resources that others have recorded; nothing has consumed any yet.
+    pub(crate) fn widen(&mut self, more: Vec<Resource>) {
+        let (before, after) = (self.resources.len(), self.resources.len() + more.len());
+        let mut base = vec![0.0; self.nodes.len() * after];
+        for (to, from) in base.chunks_mut(after.max(1)).zip(self.base.chunks(before.max(1))) {
+            to[..before].copy_from_slice(&from[..before]);
+        }
+        self.base = base;
+        self.of_others.extend(more.iter().map(|resource| resource.name.clone()));
+        self.resources.extend(more);
     }
 
     /// Makes room for so many nodes more at most.

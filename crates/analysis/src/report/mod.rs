@@ -210,7 +210,8 @@ impl Options<'_> {
             return Ok(match self.format {
                 Format::Text => {
                     let running = ThreadTime::of(model).map(|time| time.running);
-                    running.or(shown.first().copied()).into_iter().collect()
+                    let usual = running.or(shown.first().copied()).into_iter();
+                    usual.chain(model.of_others.iter().filter_map(|name| model.resource(name))).collect()
                 }
                 _ => shown,
             });

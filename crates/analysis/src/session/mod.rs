@@ -29,6 +29,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use crate::beside;
 use crate::input;
 use crate::load::{self, CallTimes, ContextCalls, Loaded, Process};
 use crate::model::{Arcflow, Group, Kind, Window};
@@ -172,7 +173,8 @@ impl Session {
             if instrument_trace::is_profile(&start) {
                 profiles.push(ProfileFile::of(file, path, number, count, reading, request.id_maps.as_ref())?);
             } else {
-                texts.push(text(path, Cursor::new(start).chain(file), &mut remarks)?);
+                let model = text(path, Cursor::new(start).chain(file), &mut remarks)?;
+                texts.push(Text { file: path.display().to_string(), model });
             }
         }
         since::cut(&mut profiles, &request.since)?;
@@ -201,7 +203,7 @@ impl Session {
         &mut self,
         request: &Request,
         mut profiles: Vec<ProfileFile>,
-        texts: Vec<Arcflow>,
+        mut texts: Vec<Text>,
     ) -> Result<(), Error> {
         let thread = thread_filter(&request.threads);
         if !request.threads.is_empty() {
@@ -212,18 +214,20 @@ impl Session {
             let mut names = thread_names(&profiles);
             names.extend(pools.iter().map(String::as_str));
             for text in &texts {
-                let threads = text.nodes().iter().filter(|node| node.kind == Kind::Thread);
-                names.extend(threads.map(|node| text.name(node.consumer)));
+                let threads = text.model.nodes().iter().filter(|node| node.kind == Kind::Thread);
+                names.extend(threads.map(|node| text.model.name(node.consumer)));
             }
             self.warnings = lookup::unknown_threads(&request.threads, &names);
         }
-        let mut texts = texts.into_iter().map(|model| {
-            model.with_contexts(|id| {
+        for Text { model, .. } in &mut texts {
+            *model = model.with_contexts(|id| {
                 model.node(id).kind != Kind::Thread || thread(model.name(model.node(id).consumer))
-            })
-        });
+            });
+        }
+        let mut texts = texts.into_iter();
         if profiles.is_empty() {
-            self.model = texts.next().ok_or_else(|| Error::Request("nothing to report on".to_owned()))?;
+            let first = texts.next().ok_or_else(|| Error::Request("nothing to report on".to_owned()))?;
+            self.model = first.model;
         } else {
             let labels = profiles.iter().map(ProfileFile::label).collect();
             let loaded = load(&mut profiles, labels, &request.load(&thread))?;
@@ -233,19 +237,7 @@ impl Session {
             self.take(profiles, loaded);
         }
         for text in texts {
-            let names = |model: &Arcflow| {
-                let names: Vec<_> =
-                    model.resources().iter().map(|r| format!("{} in {}", r.name, r.unit)).collect();
-                names.join(", ")
-            };
-            if text.resources() != self.model.resources() {
-                let (one, other) = (names(&self.model), names(&text));
-                return Err(Error::Request(format!("these files do not measure the same: {one}; {other}")));
-            }
-            self.model.merge(&text);
-            // Of some calls nothing is known but their sum.
-            self.calls.clear();
-            self.contexts.clear();
+            self.add(request, &text)?;
         }
         self.merge_levels(request);
         if let Some(patterns) = &request.own {
@@ -253,6 +245,43 @@ impl Session {
         }
         self.group(request);
         self.warn_if_empty();
+        Ok(())
+    }
+
+    /// Adds a text: to what measures the same, or as further resources of the contexts of a profile.
+    fn add(&mut self, request: &Request, Text { file, model: text }: &Text) -> Result<(), Error> {
+        if text.resources() == self.model.resources() {
+            self.model.merge(text);
+            // Of some calls nothing is known but their sum.
+            self.calls.clear();
+            self.contexts.clear();
+            return Ok(());
+        }
+        let refused = |why: &str| Err(Error::Request(format!("{file}: {why}")));
+        match self.profiles.len() {
+            0 => {
+                let names = |model: &Arcflow| {
+                    let all = model.resources().iter().map(|r| format!("{} in {}", r.name, r.unit));
+                    all.collect::<Vec<_>>().join(", ")
+                };
+                let (one, other) = (names(&self.model), names(text));
+                return Err(Error::Request(format!("these files do not measure the same: {one}; {other}")));
+            }
+            1 => {}
+            _ => return refused("of which of the profiles it tells is not known; give it with one of them"),
+        }
+        if !request.since.is_empty() {
+            return refused("it does not say when its stacks were taken; leave out --since");
+        }
+        if request.links {
+            return refused("its threads stand beside each other; leave out --links");
+        }
+        let beside = beside::add(&self.model, text, file).map_err(Error::Request)?;
+        self.messages.extend(beside.remarks.into_iter().map(|text| Message::note(format!("note: {text}"))));
+        if beside.is_regrouped {
+            self.contexts.clear();
+        }
+        self.model = beside.model;
         Ok(())
     }
 
@@ -348,6 +377,12 @@ impl Session {
             self.contexts.clear();
         }
     }
+}
+
+/// A file that is no profile.
+struct Text {
+    file: String,
+    model: Arcflow,
 }
 
 /// The names of all threads that were recorded.
