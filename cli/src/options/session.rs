@@ -14,7 +14,7 @@ use instrument_analysis::session::{Request, Session, own};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(crate) struct Opts {
-    /// Profiles (`*.iprof`), or texts: start and end events, folded stacks, call trees as JSON
+    /// Profiles (`*.iprof`), or of others: JFR, pprof, folded stacks, events, call trees
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Only threads, or pools of threads, of these names; `*` and `?` are wildcards

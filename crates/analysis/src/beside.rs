@@ -5,6 +5,7 @@
 //! method of the profile stands with the thread of that name, and what is in no such thread with the process: all figures add up.
 
 use crate::hash::HashMap;
+use crate::input::folded::TRUNCATED;
 use crate::model::{Arcflow, Consumer, Kind, NodeId, Resource};
 use crate::text::percent;
 use instrument_names::glob::Glob;
@@ -111,7 +112,8 @@ impl Places {
         for (at, node) in other.nodes().iter().enumerate().skip(1) {
             let above = node.parent.0 as usize;
             let place = places.of[above];
-            is_unknown[at] = is_unknown[above];
+            // Where the frames behind missing ones belong is not known.
+            is_unknown[at] = is_unknown[above] || other.name(node.consumer) == TRUNCATED;
             let found = match node.kind {
                 Kind::Thread => {
                     let thread = threads.find(other.name(node.consumer));
@@ -259,7 +261,7 @@ mod tests {
             "pool-* > a.X.f(I)V 1 [1.0, 8.0]",
         ];
         assert_eq!(rows(&beside.model), expected);
-        assert_eq!(beside.model.of_others, ["some--cpu-samples"]);
+        assert_eq!(beside.model.beside, ["some--cpu-samples"]);
         assert_eq!(beside.model.cum()[..2], [10.0, 63.0]);
         let said = [
             "dir/some, cpu.folded: 23.8 % of its samples stand in contexts of the profile, 25.4 % in its threads outside of methods that were recorded, \

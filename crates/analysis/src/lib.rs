@@ -34,7 +34,7 @@
 //! | [`model`] | AF0, the one model: consumer contexts, how often each was met, what each consumed |
 //! | [`origin`] | source file and first line of methods |
 //! | [`session`] | files, read into the model, with what goes with them: what reports, exports and checks ask |
-//! | [`input`] | events, folded stacks and call trees, read into the model |
+//! | [`input`] | events, folded stacks, call trees, recordings of JFR and pprof, read into the model |
 //! | `beside` | what others recorded of the same run, as further resources of a profile |
 //! | [`replay`] | the events of traces, call by call or as the calling context trees that they make |
 //! | [`load`] | profiles, read into the model |
@@ -88,6 +88,7 @@ pub mod model;
 pub mod moment;
 pub mod origin;
 pub mod page;
+mod pprof;
 pub mod replay;
 pub mod report;
 pub mod session;

@@ -124,8 +124,8 @@ pub struct Arcflow {
     pub window: Option<Window>,
     /// Its times are of another run than its calls, which did other work: they are not divided by these.
     pub has_other_times: bool,
-    /// Names of the resources that others have recorded.
-    pub of_others: Vec<String>,
+    /// The first resource of each file beside the profile, which is shown beside the usual ones.
+    pub beside: Vec<String>,
     /// Where this is a part of a model: sums of that model, which say how sure a share of samples is.
     pub(crate) whole: Option<Sampled>,
     resources: Vec<Resource>,
@@ -151,7 +151,7 @@ impl Arcflow {
             correction: Correction::None,
             window: None,
             has_other_times: false,
-            of_others: Vec::new(),
+            beside: Vec::new(),
             whole: None,
             base: vec![0.0; resources.len()],
             resources,
@@ -234,7 +234,7 @@ impl Arcflow {
         model.correction.clone_from(&self.correction);
         model.window = self.window;
         model.has_other_times = self.has_other_times;
-        model.of_others.clone_from(&self.of_others);
+        model.beside.clone_from(&self.beside);
         model
     }
 
@@ -277,7 +277,7 @@ impl Arcflow {
             to[..before].copy_from_slice(&from[..before]);
         }
         self.base = base;
-        self.of_others.extend(more.iter().map(|resource| resource.name.clone()));
+        self.beside.extend(more.first().map(|resource| resource.name.clone()));
         self.resources.extend(more);
     }
 

@@ -33,6 +33,7 @@ mod merge_views;
 mod paper;
 mod parquet;
 mod questions;
+mod recordings;
 mod replay;
 mod samples;
 mod texts;

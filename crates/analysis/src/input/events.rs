@@ -316,7 +316,10 @@ mod tests {
     #[test]
     fn events_that_do_not_fit_are_counted() {
         let (model, remarks) = read_text("0 > a\n1 > b\n2 > c\n3 < x\n4 < a\n3 > d\n6 > e\n8 < d\n9 > f\n");
-        assert_eq!(remarks, Remarks { open: 1, unclosed: 3, unmatched: 1, backward: 1 });
+        assert_eq!(
+            remarks,
+            Remarks { open: 1, unclosed: 3, unmatched: 1, backward: 1, ..Remarks::default() }
+        );
         let expected =
             ["/a 1 [1.0]", "/a/b 1 [1.0]", "/a/b/c 1 [2.0]", "/d 1 [2.0]", "/d/e 1 [2.0]", "/f 1 [0.0]"];
         assert_eq!(rows(&model), expected);

@@ -16,6 +16,9 @@ use super::lines::{self, Lines, shown};
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use std::io::BufRead;
 
+/// Stands for outermost frames that are missing.
+pub(crate) const TRUNCATED: &str = "[truncated]";
+
 /// Frames that profilers put in brackets and that are no threads.
 const MARKS: [&str; 12] = [
     "unknown",

@@ -5,6 +5,8 @@
 //! | [`events`] | start and end events of consumers, with stamps of one or several metrics |
 //! | [`folded`] | stack samples, one stack a line, as async-profiler, perf and others write them |
 //! | [`call_tree`] | a complete call tree, as JSON |
+//! | [`pprof`] | profiles for pprof, as many services and profilers write them |
+//! | [`jfr`] | stacks of a recording of Java Flight Recorder |
 //!
 //! All of them are read in one pass. What is kept in memory is the model, so it grows with the number of contexts and
 //! not with the length of the input; nesting is limited by nothing else.
@@ -13,7 +15,9 @@ pub mod call_tree;
 mod error;
 pub mod events;
 pub mod folded;
+pub mod jfr;
 mod lines;
+pub mod pprof;
 
 use crate::Arcflow;
 use lines::Lines;
@@ -41,9 +45,13 @@ pub enum Format {
     Folded,
     /// See [`call_tree`].
     CallTree,
+    /// See [`jfr`].
+    Recording,
+    /// See [`pprof`].
+    Pprof,
 }
 
-/// What did not fit in an input of events; all 0 for the others.
+/// What did not fit in an input of events, or in a recording; all 0 for the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// Frames that had not ended when the input did.
@@ -54,6 +62,10 @@ pub struct Remarks {
     pub unmatched: u64,
     /// Stamps that were lower than the one before.
     pub backward: u64,
+    /// Stacks of which the outermost frames are missing.
+    pub cut: u64,
+    /// Samples that could not be taken.
+    pub lost: u64,
 }
 
 impl fmt::Display for Remarks {
@@ -64,6 +76,8 @@ impl fmt::Display for Remarks {
             (self.unclosed, "without an end of their own"),
             (self.unmatched, "ends that fit no start"),
             (self.backward, "stamps that went backward"),
+            (self.cut, "stacks without their outermost frames (JFR's option stackdepth)"),
+            (self.lost, "samples that JFR could not take"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         for (i, (count, what)) in parts.enumerate() {
@@ -73,12 +87,20 @@ impl fmt::Display for Remarks {
     }
 }
 
-/// Reads an input of any of the formats: `{` begins a call tree, and the first line that is neither blank nor a comment
+/// Reads an input of any of the formats: a recording and what is packed have their own first bytes, `{` begins a call tree, and the first line that is neither blank nor a comment
 /// tells events from folded stacks.
 ///
 /// # Errors
 /// What cannot be read, with its line; an input that is empty or in none of the formats.
 pub fn read(mut reader: impl BufRead) -> Result<Input, Error> {
+    if jfr::begins(reader.fill_buf()?) {
+        let (model, remarks) = jfr::read(reader)?;
+        return Ok(Input { model, format: Format::Recording, remarks });
+    }
+    if pprof::begins(reader.fill_buf()?) {
+        let model = pprof::read(reader)?;
+        return Ok(Input { model, format: Format::Pprof, remarks: Remarks::default() });
+    }
     if lines::first_byte(&mut reader)? == Some(b'{') {
         let model = call_tree::read(reader)?;
         return Ok(Input { model, format: Format::CallTree, remarks: Remarks::default() });

@@ -86,7 +86,7 @@ impl Arcflow {
             correction: self.correction.clone(),
             window: self.window,
             has_other_times: self.has_other_times,
-            of_others: self.of_others.clone(),
+            beside: self.beside.clone(),
             whole: self.whole,
             resources: keep.iter().map(|&r| self.resources[r].clone()).collect(),
             names: self.names.clone(),

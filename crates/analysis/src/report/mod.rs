@@ -211,7 +211,7 @@ impl Options<'_> {
                 Format::Text => {
                     let running = ThreadTime::of(model).map(|time| time.running);
                     let usual = running.or(shown.first().copied()).into_iter();
-                    usual.chain(model.of_others.iter().filter_map(|name| model.resource(name))).collect()
+                    usual.chain(model.beside.iter().filter_map(|name| model.resource(name))).collect()
                 }
                 _ => shown,
             });

@@ -29,7 +29,9 @@ pub fn not_a_profile(path: &Path) -> String {
         [0xca, 0xfe, 0xba, 0xbe, ..] => {
             "a class file; `instrument run -- java ..` runs its program and writes a profile".to_owned()
         }
-        [0x1f, 0x8b, ..] => format!("packed by gzip; unpack it first: gunzip {name}"),
+        [0x1f, 0x8b, ..] => format!(
+            "packed by gzip; a profile of pprof is read so, anything else unpack first: gunzip {name}"
+        ),
         start if start.starts_with(b"JAVA PROFILE ") => {
             "a dump of a heap; VisualVM and Eclipse MAT read it".to_owned()
         }
