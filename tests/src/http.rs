@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use instrument_analysis::merge::{MatchState, Matching, Party, match_calls};
+use instrument_trace::format::{KEY_KNOWN, REMOTE_CALL};
 use instrument_trace::{Profile, RemoteCall, RemoteCallKind};
 
 use crate::agent;
@@ -137,6 +138,15 @@ pub struct Merged {
 impl Merged {
     /// Reads the one profile of each name.
     pub fn of(folder: &Path, names: &[&str]) -> Result<Merged> {
+        Merged::read(folder, names, true)
+    }
+
+    /// The same, matched as if no request had had a header: the headers, which the records still have, tell whether that is right.
+    pub fn without_headers(folder: &Path, names: &[&str]) -> Result<Merged> {
+        Merged::read(folder, names, false)
+    }
+
+    fn read(folder: &Path, names: &[&str], keys: bool) -> Result<Merged> {
         let paths: Vec<PathBuf> =
             names.iter().map(|name| rmi::profile(folder, name)).collect::<Result<_>>()?;
         rmi::all_are_listed(&paths, &[])?;
@@ -144,7 +154,7 @@ impl Merged {
         let profiles: Vec<Profile> = files.iter().map(Profile::open).collect::<Result<_, _>>()?;
         let parties: Vec<_> =
             profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
-        let matching = match_calls(&parties)?;
+        let matching = if keys { match_calls(&parties)? } else { without_keys(&profiles, &paths)? };
         let (mut made, mut served) = (Vec::new(), Vec::new());
         for (number, party) in parties.iter().enumerate() {
             ensure!(party.profile.imbalances().is_empty(), "{:?}", party.profile.imbalances());
@@ -190,6 +200,28 @@ impl Merged {
         };
         self.made.iter().map(name).collect()
     }
+}
+
+/// Matches the records of profiles whose keys are struck out first.
+fn without_keys(profiles: &[Profile], paths: &[PathBuf]) -> Result<Matching> {
+    const FLAGS: usize = 32;
+    let mut files = Vec::new();
+    for (profile, path) in profiles.iter().zip(paths) {
+        let mut bytes = fs::read(path)?;
+        for region in &profile.remote_calls {
+            let region = &mut bytes[region.offset as usize..(region.offset + region.length) as usize];
+            for record in region.chunks_exact_mut(REMOTE_CALL as usize) {
+                let flags = u64::from_le_bytes(record[FLAGS..FLAGS + 8].try_into()?);
+                let keyless = flags & !(u64::from(KEY_KNOWN) << 48);
+                record[FLAGS..FLAGS + 8].copy_from_slice(&keyless.to_le_bytes());
+            }
+        }
+        files.push(bytes);
+    }
+    let profiles: Vec<Profile> = files.iter().map(|file| Profile::parse(file)).collect::<Result<_, _>>()?;
+    let parties: Vec<_> =
+        profiles.iter().zip(&files).map(|(profile, source)| Party { profile, source }).collect();
+    Ok(match_calls(&parties)?)
 }
 
 /// A header as the record of a request has it.

@@ -14,12 +14,15 @@ use instrument_tests::{rmi, subject};
 const OPTIONS: &str = "transform=method-events:remote-http";
 
 /// The classes of libraries that have to be included, as the book says, and what the programs are made of.
-const RECORDED: [&str; 8] = [
+const RECORDED: [&str; 11] = [
     "*Hop*",
     "Clients*",
     "org.apache.http.impl.client.CloseableHttpClient",
     "org.apache.hc.client5.http.impl.classic.CloseableHttpClient",
+    "org.apache.http.protocol.HttpRequestExecutor",
+    "org.apache.hc.core5.http.impl.io.HttpRequestExecutor",
     "okhttp3.internal.connection.RealCall",
+    "okhttp3.internal.http.CallServerInterceptor",
     "okhttp3.internal.http.RetryAndFollowUpInterceptor",
     "org.apache.catalina.core.ApplicationFilterChain",
     "org.eclipse.jetty.servlet.**",
@@ -229,6 +232,15 @@ fn libraries_and_containers_are_known() -> Result<()> {
         assert_eq!(
             (pairs, made),
             (all, BTreeMap::from([("by header", all)])),
+            "{client}, Java {}",
+            jre.version
+        );
+        // Not one of them needs its header.
+        let placed = Merged::without_headers(work.path(), &["client", "server"])?;
+        assert_eq!(check_nonces(&placed, &said(&told), &said(&served))?, all);
+        assert_eq!(
+            placed.match_states(),
+            BTreeMap::from([("by ports", all)]),
             "{client}, Java {}",
             jre.version
         );

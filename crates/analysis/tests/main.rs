@@ -23,6 +23,7 @@ mod merge_exports;
 mod merge_files;
 mod merge_http;
 mod merge_matching;
+mod merge_places;
 mod merge_reasons;
 mod merge_routes;
 mod merge_services;

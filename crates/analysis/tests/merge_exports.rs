@@ -448,7 +448,12 @@ fn requests_by_http_have_method_route_and_status() {
         ordinal: 0,
         object: ObjId::default(),
         return_id: None,
-        http: Some(Http { key: Some(TraceParent { trace: 1, parent: 2 }), has_bad_key: false, status: 503 }),
+        http: Some(Http {
+            key: Some(TraceParent { trace: 1, parent: 2 }),
+            has_bad_key: false,
+            status: 503,
+            ..Http::default()
+        }),
         class: 0,
         method: 4,
         host: 5,

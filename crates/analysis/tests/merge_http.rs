@@ -16,7 +16,12 @@ fn request(kind: RemoteCallKind, key: u64, path: i64, serial: u32) -> RemoteCall
         ordinal: 0,
         object: ObjId::default(),
         hash: path,
-        http: Some(Http { key: (key != 0).then_some(parent), has_bad_key: false, status: 200 }),
+        http: Some(Http {
+            key: (key != 0).then_some(parent),
+            has_bad_key: false,
+            status: 200,
+            ..Http::default()
+        }),
         context: serial,
         begin: 100,
         end: 130,
@@ -97,7 +102,7 @@ fn every_other_request_has_its_reason_and_who_it_was_with() {
         RemoteCall { failed: true, http, host: 4, port: 8080, ..call }
     };
     let bad = |call: RemoteCall| RemoteCall {
-        http: Some(Http { key: None, has_bad_key: true, status: 200 }),
+        http: Some(Http { has_bad_key: true, status: 200, ..Http::default() }),
         host: 5,
         ..call
     };

@@ -12,7 +12,7 @@ const NAMES: [(u32, &str); 4] =
 /// A request with a name, and with a key or without.
 fn request(call: RemoteCall, name: u32, key: u64) -> RemoteCall {
     let key = (key != 0).then_some(TraceParent { trace: 7, parent: key });
-    let http = Http { key, has_bad_key: false, status: 200 };
+    let http = Http { key, has_bad_key: false, status: 200, ..Http::default() };
     RemoteCall {
         http: Some(http),
         return_id: None,

@@ -78,6 +78,8 @@ pub const NO_SUCH_OBJECT: u16 = 4;
 pub const FAILED: u16 = 8;
 pub const KEY_KNOWN: u16 = 16;
 pub const BAD_KEY: u16 = 32;
+pub const FORWARDED: u16 = 64;
+pub const SHARED: u16 = 128;
 
 /// Bytes of a collection.
 pub const COLLECTION: u64 = 16;

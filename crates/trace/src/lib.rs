@@ -387,7 +387,7 @@
 //! | 48 | 8 | the clock when it was made |
 //! | 56 | 4 | side 2: how many sockets with these ports and addresses this process has accepted, whatever they carried; 0: unknown. Of several connections with them the largest number holds |
 //!
-//! One is there from its first call on; those that carry none are not counted, but in the word at 56. A socket is in it before anything is sent over it: a client
+//! One is there from its first call on that is recorded; those that carry none are not counted, but in the word at 56. A socket is in it before anything is sent over it: a client
 //! that has made a call knows that its own is among them. It is known if the listening socket was seen before it accepted anything.
 //!
 //! ## 19: remote calls
@@ -435,9 +435,9 @@
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 8 | 8 | 0 |
+//! | 8 | 8 | connection and number, where the library counts all that goes over its connections: also what is not recorded; else 0 |
 //! | 16 | 16 | trace id of its `traceparent` header (W3C Trace Context), the first half first |
-//! | 38 | 2 | flags: 8 an exception ended it; 16 there was a header that is valid; 32 there was one that is not |
+//! | 38 | 2 | flags: 8 an exception ended it; 16 there was a header that is valid; 32 there was one that is not; 64 the connection leads to a proxy or comes from one; 128 it carries several requests at a time |
 //! | 40 | 4 | hash of the request's method and path, without the query, the same at both ends; 4 bytes of 0 follow |
 //! | 48 | 4 | -1 |
 //! | 56 | 8 | parent id of the header |

@@ -1,6 +1,6 @@
 //! Remote calls, by remote method invocation (RMI) and by HTTP: connections, and the calls made and served over them.
 
-use crate::format::{BAD_KEY, FAILED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, THREW};
+use crate::format::{BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Kinds of records of requests by HTTP: whoever knows only remote method invocation takes them for what it does not know.
@@ -105,6 +105,10 @@ pub struct Http {
     pub key: Option<TraceParent>,
     /// There was a header, and it is not valid.
     pub has_bad_key: bool,
+    /// The connection leads to, or comes from, a proxy.
+    pub is_forwarded: bool,
+    /// The connection carries several requests at a time, as HTTP/2 does: there is no place on it.
+    pub is_shared: bool,
     /// Status of the response; 0: unknown.
     pub status: u16,
 }
@@ -116,8 +120,8 @@ pub struct RemoteCall {
     pub copy: u32,
     /// Whether this process made it or served it.
     pub kind: RemoteCallKind,
-    /// It is a request by HTTP. Then there is no object, no operation, no connection and no UID of a return; `hash` is of the request's method
-    /// and path, `method` names them as `GET /orders/?`; made, `host` and `port` are those of the address, served, `host` is the client's; and
+    /// It is a request by HTTP. Then there is no object, no operation and no UID of a return; connection and ordinal are known of libraries
+    /// that count what goes over their connections themselves; `hash` is of the request's method and path, `method` names them as `GET /orders/?`; made, `host` and `port` are those of the address, served, `host` is the client's; and
     /// `sent` and `returned` are 0.
     pub http: Option<Http>,
     /// Ordinal of the thread; 0: unknown.
@@ -258,6 +262,8 @@ impl RemoteCall {
                 parent: words[7],
             }),
             has_bad_key: flags & BAD_KEY != 0,
+            is_forwarded: flags & FORWARDED != 0,
+            is_shared: flags & SHARED != 0,
             status: (words[15] >> 16) as u16,
         });
         let object = ObjId { number: words[2] as i64, space: uid(3, 4) };

@@ -81,12 +81,12 @@ fn calls() -> Vec<Option<RemoteCall>> {
         ordinal: 0,
         object: ObjId::default(),
         return_id: None,
-        http: Some(Http { key, has_bad_key: false, status: 503 }),
+        http: Some(Http { key, has_bad_key: false, status: 503, ..Http::default() }),
         ..made
     };
     let answered = RemoteCall {
         kind: RemoteCallKind::Served,
-        http: Some(Http { key: None, has_bad_key: true, status: 0 }),
+        http: Some(Http { key: None, has_bad_key: true, status: 0, ..Http::default() }),
         ..asked
     };
     vec![Some(made), None, Some(served), Some(open), Some(asked), Some(answered)]

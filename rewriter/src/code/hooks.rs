@@ -205,6 +205,8 @@ hooks! {
     HttpMadeTo = HTTP_MARKERS, "httpMade", "(Ljava/lang/Object;Ljava/lang/Object;)I";
     /// Behind these: gives the request to send.
     HttpSent = HTTP_MARKERS, "httpSent", "(Ljava/lang/Object;I)Ljava/lang/Object;";
+    /// In front of a call of a library that writes a request to a connection.
+    HttpWritten = HTTP_MARKERS, "httpWritten", "(Ljava/lang/Object;Ljava/lang/Object;)V";
     /// In front of a call that connects, or gives a stream to write to.
     HttpOpened = HTTP_MARKERS, "httpOpened", OBJECT_NUMBER;
     /// In front of a call that reads from a connection or URL.

@@ -50,8 +50,10 @@ mod tests {
         for (pool, wanted) in [
             (calls("java/net/URL", "openStream", "()Ljava/io/InputStream;"), true),
             (calls("com/acme/Any", "service", servlet), true),
+            (calls("com/acme/Any", "sendRequestHeader", "(Lorg/apache/http/HttpRequest;)V"), true),
             (calls("java/net/URL", "getPath", "()Ljava/lang/String;"), false),
             (calls("com/acme/Any", "service", "()V"), false),
+            (calls("com/acme/Any", "sendRequestHeader", "()V"), false),
             (pool(2, &[&handler]), true),
             (pool(2, &[&field]), false),
             (pool(1, &[]), false),

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | first of all | K = 0 |
 //! | in front of a call that sends or serves a request | store what is above the operands of the hook; copy these; the hook; K = its result; `httpSent` replaces a request that does not change; load what was above |
+//! | in front of a call by which a library writes a request to its connection | copy receiver and request; the hook; it has no end |
 //! | behind it | `httpAnswered` with the result, `httpLeft` where there is none; K = 0 |
 //! | in front of an exception handler that covers such a call | `httpFailed` with K; K = 0; only the exception table leads there |
 //! | a handler behind the code, for what nothing else handles there | `httpFailed` with K; `athrow` |
@@ -122,7 +123,11 @@ impl Transform for Http {
         for (pc, recorded) in site.calls_of(recorded).into_iter().filter(|&(pc, _)| is_covered(pc)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
+            let is_all = recorded.call == HttpCall::Written;
             in_front(site, edits, pc, recorded.call, number)?;
+            if is_all {
+                continue;
+            }
             let (load, hook): (&[u8], _) = match recorded.left {
                 Left::None => (&[], Hook::HttpLeft),
                 Left::Int => (&[DUP], Hook::HttpStatus),
@@ -171,6 +176,11 @@ fn in_front(
         HttpCall::Read => (Hook::HttpRead, DUP, Default::default()),
         HttpCall::Opened => (Hook::HttpOpened, DUP, Default::default()),
         HttpCall::Served => (Hook::HttpServed, DUP2, Default::default()),
+        HttpCall::Written => {
+            let written = site.call(Hook::HttpWritten, Snippet::default().with(&[DUP2]))?;
+            edits.insert(pc, Place::Before, written);
+            return Ok(());
+        }
         HttpCall::Filtered => (Hook::HttpServed, DUP2, super::operands::Above::objects(1)),
     };
     // Another transform may hold the first one behind those that are kept across the call.

@@ -31,7 +31,8 @@ pub enum MatchedBy {
     Return,
     /// Its connection is known by other calls, and it has the same place on it.
     Place,
-    /// Its connection was found by addresses and ports: the server tells that nobody else ever had them.
+    /// Its connection was found by addresses and ports: the server tells that nobody else ever had them. Of a request by
+    /// HTTP: no other profile, and neither end, has another connection with them.
     Ports,
     /// A request by HTTP: both ends have read the same `traceparent`, and the same method and path.
     Header,
@@ -64,8 +65,13 @@ pub enum Reason {
     /// The other process served this method, but its profile does not say over which connections: the JDK's classes
     /// were not rewritten there.
     PeerConnectionUnknown,
-    /// A request by HTTP without a `traceparent` that both ends could know.
+    /// A request by HTTP without a `traceparent` that both ends could know. At one end at least it is not known either
+    /// which message on which connection it was.
     NoKey,
+    /// The same: a proxy stands between its two ends.
+    Forwarded,
+    /// The same: its connection carries several requests at a time, as HTTP/2 does.
+    SharedConnection,
     /// The `traceparent` of the request is not valid.
     BadKey,
     /// Several requests have the same `traceparent`, and method and path do not tell them apart, or not all of them
@@ -79,7 +85,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Reason; 16] = [
+    pub const ALL: [Reason; 18] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,
         Reason::Paused,
@@ -92,6 +98,8 @@ impl Reason {
         Reason::ConnectionUnknown,
         Reason::PeerConnectionUnknown,
         Reason::NoKey,
+        Reason::Forwarded,
+        Reason::SharedConnection,
         Reason::BadKey,
         Reason::RepeatedKey,
         Reason::Unanswered,
@@ -113,6 +121,8 @@ impl Reason {
             Reason::ConnectionUnknown => "connection-unknown",
             Reason::PeerConnectionUnknown => "peer-connection-unknown",
             Reason::NoKey => "no-key",
+            Reason::Forwarded => "forwarded",
+            Reason::SharedConnection => "shared-connection",
             Reason::BadKey => "bad-key",
             Reason::RepeatedKey => "repeated-key",
             Reason::Unanswered => "unanswered",

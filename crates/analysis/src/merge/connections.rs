@@ -92,6 +92,12 @@ impl Connections {
         accepted
     }
 
+    /// Whether two are known, and addresses and ports are those of two ends of one.
+    pub(crate) fn are_one(&self, connected: u32, accepted: u32) -> bool {
+        let end = |index: u32| self.ends.get(index as usize);
+        matches!((end(connected), end(accepted)), (Some(from), Some(to)) if self.fits(from, to))
+    }
+
     /// Whether addresses and ports are those of two ends of one connection.
     pub(crate) fn fits(&self, connected: &End, accepted: &End) -> bool {
         let (from, to) = (&connected.connection, &accepted.connection);

@@ -56,10 +56,12 @@ pub(crate) fn settle<S: Source>(
     parties: &[Party<'_, S>],
     connections: &mut Connections,
     hasher: &Hasher,
+    requests: HashMap<u32, ()>,
 ) -> Result<(), Error> {
     let mut left = Lefts::read(matching, parties, hasher)?;
     left.by_place(matching, connections);
-    let ambiguous = by_ports(&left, matching, connections);
+    let mut ambiguous = by_ports(&left, matching, connections);
+    ambiguous.extend(requests);
     left.made.retain(|left| matching.made.partner[left.row as usize] == NONE);
     left.served.retain(|left| matching.served.partner[left.row as usize] == NONE);
     left.give_reasons(matching, parties, connections, &ambiguous);
@@ -75,6 +77,8 @@ struct Lefts {
     machines: HashMap<i32, usize>,
     /// Methods that were served over connections that are not known.
     served_somehow: HashMap<u32, ()>,
+    /// Requests by HTTP without a place and without a key: whether they were made, and the hash of method and path.
+    without_place: HashMap<(bool, u32), ()>,
     addresses: Addresses,
 }
 
@@ -124,8 +128,15 @@ impl Lefts {
             let method = |call: &RemoteCall| {
                 names(call).and_then(|names| names.get(&call.method)).map(|text| hasher.method(text))
             };
+            let has_no_place = |rows: &super::Rows, row: u32, call: &RemoteCall| {
+                let http = call.http.filter(|http| http.key.is_none() && !http.is_shared);
+                http.is_some() && rows.connection[row as usize] == NONE
+            };
             party.visit(matching.rows(number), |row, call| match call.kind {
                 RemoteCallKind::Made => {
+                    if has_no_place(&matching.made, row, call) {
+                        lefts.without_place.insert((true, hasher.checks(call).method), ());
+                    }
                     if matching.made.match_state[row as usize] == MatchState::Open {
                         let host = names(call).and_then(|names| names.get(&call.host));
                         let asked = host.map(|host| lefts.addresses.of(format!("{host}:{}", call.port)));
@@ -135,6 +146,9 @@ impl Lefts {
                     }
                 }
                 RemoteCallKind::Served => {
+                    if has_no_place(&matching.served, row, call) {
+                        lefts.without_place.insert((false, hasher.checks(call).method), ());
+                    }
                     if matching.served.match_state[row as usize] == MatchState::Open {
                         let client = names(call).and_then(|names| names.get(&call.host));
                         let client = client.filter(|_| call.http.is_some());
@@ -162,14 +176,14 @@ impl Lefts {
     /// Calls on connections whose two ends are known.
     fn by_place(&mut self, matching: &mut Matching, connections: &Connections) {
         let mut served: HashMap<(u32, u32), Left> = HashMap::default();
-        for left in &self.served {
+        for left in self.served.iter().filter(|left| left.http.is_none()) {
             let at = left.row as usize;
             let connection = matching.served.connection[at];
             if connections.other(connection).is_some() {
                 served.insert((connection, matching.served.ordinal[at]), *left);
             }
         }
-        for made in &self.made {
+        for made in self.made.iter().filter(|left| left.http.is_none()) {
             let at = made.row as usize;
             let Some(other) = connections.other(matching.made.connection[at]) else { continue };
             let Some(served) = served.get(&(other, matching.made.ordinal[at])) else { continue };
@@ -201,7 +215,8 @@ impl Lefts {
                 continue;
             }
             if let Some(http) = left.http {
-                matching.made.match_state[at] = MatchState::Unmatched(left.reason_of(http, true));
+                let reason = self.reason_of(left, http, true, connection, ambiguous);
+                matching.made.match_state[at] = MatchState::Unmatched(reason);
                 continue;
             }
             let reason = match peer {
@@ -236,7 +251,8 @@ impl Lefts {
                 continue;
             }
             if let Some(http) = left.http {
-                matching.served.match_state[at] = MatchState::Unmatched(left.reason_of(http, false));
+                let reason = self.reason_of(left, http, false, connection, ambiguous);
+                matching.served.match_state[at] = MatchState::Unmatched(reason);
                 continue;
             }
             let reason = match peer {
@@ -248,6 +264,36 @@ impl Lefts {
                 Some(_) => Reason::NotRecorded,
             };
             matching.served.match_state[at] = MatchState::Unmatched(reason);
+        }
+    }
+}
+
+impl Lefts {
+    /// Why a request by HTTP has no other side.
+    fn reason_of(
+        &self,
+        left: &Left,
+        http: Http,
+        is_made: bool,
+        connection: u32,
+        ambiguous: &HashMap<u32, ()>,
+    ) -> Reason {
+        let is_keyed = http.key.is_some();
+        let may_be_elsewhere = || self.without_place.contains_key(&(!is_made, left.checks.method));
+        match http {
+            _ if is_keyed => {}
+            Http { is_shared: true, .. } => return Reason::SharedConnection,
+            Http { is_forwarded: true, .. } => return Reason::Forwarded,
+            Http { has_bad_key: true, .. } if connection == NONE => return Reason::BadKey,
+            _ if connection == NONE => return Reason::NoKey,
+            _ if ambiguous.contains_key(&connection) => return Reason::AmbiguousConnection,
+            _ if may_be_elsewhere() => return Reason::NoKey,
+            _ => {}
+        }
+        match left {
+            Left { is_open: true, .. } if is_made => Reason::InFlight,
+            Left { failed: true, .. } if is_made => Reason::Unanswered,
+            _ => Reason::NoOtherRecord,
         }
     }
 }
@@ -268,17 +314,6 @@ impl Left {
             asked: Peer::Unknown,
             method: None,
             http: call.http,
-        }
-    }
-
-    /// Why a request by HTTP has no other side.
-    fn reason_of(&self, http: Http, is_made: bool) -> Reason {
-        match http {
-            Http { has_bad_key: true, .. } => Reason::BadKey,
-            Http { key: None, .. } => Reason::NoKey,
-            _ if is_made && self.is_open => Reason::InFlight,
-            _ if is_made && self.failed => Reason::Unanswered,
-            _ => Reason::NoOtherRecord,
         }
     }
 }
@@ -310,7 +345,8 @@ fn join_or_contradict(matching: &mut Matching, made: &Left, served: &Left, how: 
 fn by_ports(left: &Lefts, matching: &mut Matching, connections: &mut Connections) -> HashMap<u32, ()> {
     let collect = |rows: &super::Rows, left: &[Left]| {
         let mut by: ByPlace = HashMap::default();
-        for left in left.iter().filter(|left| rows.match_state[left.row as usize] == MatchState::Open) {
+        let is_open = |left: &&Left| rows.match_state[left.row as usize] == MatchState::Open;
+        for left in left.iter().filter(|left| left.http.is_none()).filter(is_open) {
             let connection = rows.connection[left.row as usize];
             let is_free = connections.ends.get(connection as usize).is_some_and(|end| end.other == NONE);
             if is_free {

@@ -10,7 +10,8 @@
 //!    socket with them;
 //! 7. every call that is left gets a reason.
 //!
-//! Requests by HTTP have a way of their own from step 1 to step 7: see [`super::keys`].
+//! Requests by HTTP have ways of their own from step 1 to step 7: see [`super::keys`], and [`super::places`] for those
+//! without a key.
 
 use std::io;
 
@@ -25,6 +26,7 @@ use super::calls::{
 use super::connections::Connections;
 use super::keys::Keys;
 use super::leftovers;
+use super::places::Places;
 use super::spans::Spans;
 
 /// Matches the calls of all parties, which must be of different processes.
@@ -48,6 +50,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     let mut connections = Connections::new(parties);
     let mut keys = Vec::new();
     let mut requests = Keys::default();
+    let mut places = Places::default();
     let mut are_own = Vec::new();
     let mut are_routes = Vec::new();
     for (number, party) in parties.iter().enumerate() {
@@ -64,6 +67,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                     own.0 += u64::from(is_own);
                     are_own.push(is_own);
                     requests.add(number, call, made.len() as u32);
+                    places.add(call, connection, made.len() as u32);
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
@@ -75,6 +79,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                     are_routes.push(is_route(call));
                     spans.add(call, served.len() as u32);
                     requests.add(number, call, served.len() as u32);
+                    places.add(call, connection, served.len() as u32);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,
@@ -94,7 +99,8 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
     drop(keys);
     requests.settle(&mut matching);
     matching.pair_connections(&mut connections);
-    leftovers::settle(&mut matching, parties, &mut connections, &hasher)?;
+    let ambiguous = places.settle(&mut matching, &mut connections);
+    leftovers::settle(&mut matching, parties, &mut connections, &hasher, ambiguous)?;
     matching.leave_out_calls_to_itself(&are_own);
     matching.count_outermost(&are_own, &are_routes);
     Ok(matching)
@@ -215,6 +221,11 @@ impl Matching {
                 continue;
             }
             let (here, there) = (self.made.connection[made], self.served.connection[served as usize]);
+            let is_request = self.made.match_state[made] == MatchState::Matched(MatchedBy::Header);
+            if is_request && !connections.are_one(here, there) {
+                // A proxy has sent it on.
+                continue;
+            }
             connections.pair(here, there);
             if here != NONE
                 && there != NONE

@@ -25,6 +25,7 @@ pub mod numbers;
 pub mod offsets;
 mod parts;
 mod paths;
+mod places;
 pub mod processes;
 pub mod services;
 mod sites;

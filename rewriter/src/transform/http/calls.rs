@@ -2,7 +2,7 @@
 //! HttpClient 4 and 5, servlets and their filters.
 
 use crate::class_file::constant_pool::MemberRef;
-use crate::class_file::opcode::INVOKEVIRTUAL;
+use crate::class_file::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL};
 use crate::transform::call_sites::MEMBER;
 use crate::transform::operands::{Above, parameters};
 
@@ -14,6 +14,7 @@ pub(in crate::transform) const JDK_REQUEST: &[u8] = b"java/net/http/HttpRequest"
 const OKHTTP_REQUEST: &[u8] = b"okhttp3/Request";
 
 const VIRTUAL: &[u8] = &[INVOKEVIRTUAL];
+const HAS_RECEIVER: &[u8] = &[INVOKEVIRTUAL, INVOKEINTERFACE];
 
 /// A call that has to do with a request. Operands are given from the lowest on, without the receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(in crate::transform) enum HttpCall {
     Read,
     /// It opens its receiver, a connection.
     Opened,
+    /// It writes a request, its operand, to its receiver, or to the connection of that.
+    Written,
     /// It hands request and response to a servlet.
     Served,
     /// It hands them to a filter, with the rest of the chain above them.
@@ -46,6 +49,13 @@ pub(in crate::transform) fn call_of(method: &MemberRef<'_>) -> Option<(HttpCall,
         }
         // Whatever class is named, of these: all ways to send a request lead here.
         (_, b"doExecute") if executes(parameters) => Some((HttpCall::Target, VIRTUAL)),
+        // Whatever class is named, of Apache HttpClient: no other method has such parameters.
+        (_, b"sendRequestHeader") if writes(parameters) => Some((HttpCall::Written, HAS_RECEIVER)),
+        (b"okhttp3/internal/connection/Exchange", b"writeRequestHeaders")
+            if parameters == b"Lokhttp3/Request;" =>
+        {
+            Some((HttpCall::Written, VIRTUAL))
+        }
         (b"java/net/URL", b"openStream") if parameters.is_empty() => Some((HttpCall::Read, VIRTUAL)),
         (class, b"getInputStream" | b"getResponseCode")
             if parameters.is_empty() && CONNECTIONS.contains(&class) =>
@@ -69,6 +79,12 @@ fn executes(parameters: &[u8]) -> bool {
         b"Lorg/apache/hc/core5/http/HttpHost;Lorg/apache/hc/core5/http/ClassicHttpRequest;Lorg/apache/hc/core5/http/protocol/HttpContext;",
     ];
     OF_EXECUTE.contains(&parameters)
+}
+
+/// Whether they are those of the method of its connections that writes the first lines of a request.
+fn writes(parameters: &[u8]) -> bool {
+    [&b"Lorg/apache/http/HttpRequest;"[..], b"Lorg/apache/hc/core5/http/ClassicHttpRequest;"]
+        .contains(&parameters)
 }
 
 /// Whether they are those of a servlet's `service`.

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Public methods of libraries that no compiler shows to the recorder, called by their names. They are looked up in the class or interface that a
+ * Public methods of libraries, and fields, that no compiler shows to the recorder, by their names. They are looked up in the class or interface that a
  * specification names, whatever class implements it. Objects go in and objects come out.
  */
 final class Asked {
@@ -29,6 +29,22 @@ final class Asked {
             MethodHandle handle = MethodHandles.publicLookup().unreflect(type.getMethod(name, parameters));
             return handle.asType(MethodType.genericMethodType(handle.type().parameterCount()));
         } catch (ReflectiveOperationException e) {
+            return null;
+        } catch (LinkageError e) {
+            return null;
+        }
+    }
+
+    /** What gives the value of a field that is not public; null: it has none of that name, or nobody may look at it. */
+    static MethodHandle field(Class<?> type, String name) {
+        try {
+            java.lang.reflect.Field field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            return MethodHandles.lookup().unreflectGetter(field).asType(MethodType.genericMethodType(1));
+        } catch (ReflectiveOperationException e) {
+            return null;
+        } catch (RuntimeException e) {
+            // Its module is closed, or there is a security manager.
             return null;
         } catch (LinkageError e) {
             return null;

@@ -1,6 +1,6 @@
 package instrument.runtime;
 
-/** A connection of remote method invocation. It keeps neither the JDK's object nor its socket alive. */
+/** A connection that calls go over. It keeps neither the JDK's object nor its socket alive. */
 final class Connection {
     // Sides.
     static final int CONNECTED = 1;
@@ -19,6 +19,8 @@ final class Connection {
     /** Its number in the file, from 1; 0: it has carried no call so far, or there is no room for it. */
     private int number;
     private int calls;
+    /** Of requests by HTTP: a proxy sends them on. */
+    boolean isForwarded;
 
     Connection(int side, int localPort, byte[] local, int remotePort, byte[] remote) {
         this.side = side;
@@ -76,6 +78,10 @@ final class Connection {
 
     int localPort() {
         return localPort;
+    }
+
+    int remotePort() {
+        return remotePort;
     }
 
     void write(Region region, int at, int number, int incarnation, int accepted) {

@@ -127,6 +127,14 @@ final class Connections {
         return connection.count();
     }
 
+    /** The number of a connection on which somebody else counts the calls; 0: it is not known, or there is no room. */
+    static synchronized int number(Connection connection) {
+        if (connection.isNew()) {
+            count(connection);
+        }
+        return connection.number();
+    }
+
     /** Writes a connection into the file; returns its number, 0: there is no room. */
     private static synchronized int record(Connection connection) {
         if (full) {

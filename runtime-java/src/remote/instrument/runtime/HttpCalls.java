@@ -84,6 +84,30 @@ final class HttpCalls {
         return token;
     }
 
+    /** A request is about to be written to a connection: perhaps one that was told of, or what it is sent as, perhaps once more. */
+    static void written(RemoteCalls calls, Object carrier, Object request) {
+        HttpLibrary library = HttpLibraries.of(request);
+        if (library == null || library.wire == null) {
+            return;
+        }
+        int at = calls.depth - 1;
+        if (at < 0 || calls.open[at].kind != RemoteCall.HTTP_MADE) {
+            return;
+        }
+        HttpSaid said = new HttpSaid();
+        library.read(request, null, said);
+        if (said.method == null || said.path == null) {
+            return;
+        }
+        int hash = HttpRoutes.hash(said.method, said.path);
+        for (; at >= 0 && calls.open[at].kind == RemoteCall.HTTP_MADE; at--) {
+            if (calls.open[at].http.hash == hash) {
+                HttpConnections.sent(calls.open[at], library, request, carrier);
+                return;
+            }
+        }
+    }
+
     /** One that is connected already has sent its headers. */
     private static String header(HttpURLConnection connection) {
         try {
@@ -145,6 +169,7 @@ final class HttpCalls {
         message.response = response;
         int token = begin(calls, call, RemoteCall.HTTP_SERVED);
         if (token != 0) {
+            HttpConnections.served(call);
             calls.serve(call, ServedLinks.of(calls.state, OBJECT, call.method()));
         }
         return token;

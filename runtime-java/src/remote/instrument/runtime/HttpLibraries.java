@@ -14,6 +14,7 @@ final class HttpLibraries {
             HttpLibrary library = NONE;
             try {
                 library = find(type);
+                library.wire = library == NONE ? null : wire(type);
             } catch (ClassNotFoundException e) {
                 // It is another library under the same name.
             } catch (LinkageError e) {
@@ -54,5 +55,27 @@ final class HttpLibraries {
             }
         }
         return NONE;
+    }
+
+    private static HttpWire wire(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        try {
+            if (Asked.above(type, HttpOkHttp.REQUEST) != null) {
+                return new HttpOkHttpWire(loader);
+            }
+            for (int version = 0; version < HttpApache.VERSIONS.length; version++) {
+                if (Asked.above(type, HttpApache.VERSIONS[version][HttpApache.REQUEST]) != null) {
+                    return new HttpApacheWire(version == 0, loader);
+                }
+            }
+            if (type.getName().equals(HttpTomcat.REQUEST)) {
+                return new HttpTomcat(type);
+            }
+            return type.getName().equals(HttpJetty.REQUEST) ? new HttpJetty(type) : null;
+        } catch (ClassNotFoundException e) {
+            return null;
+        } catch (LinkageError e) {
+            return null;
+        }
     }
 }

@@ -2,6 +2,9 @@ package instrument.runtime;
 
 /** How the requests of one library are asked, and its responses. There is one for each class of requests, see {@code HttpLibraries}. */
 abstract class HttpLibrary {
+    /** How it is found out where its requests are; null: it is not. */
+    HttpWire wire;
+
     /** Has a request say what it is; it stays without a path where it does not. */
     abstract void read(Object request, Object target, HttpSaid into);
 
@@ -30,6 +33,14 @@ abstract class HttpLibrary {
 
     /** Whether a request goes on where the call that serves it has returned. */
     boolean goesOn(Object request) {
+        return false;
+    }
+
+    /** Says whether the connection of a request that was read may carry several at a time. */
+    void protocol(Object request, HttpPlace into) {}
+
+    /** Whether a proxy has sent a request on that was read. */
+    boolean isForwarded(Object request) {
         return false;
     }
 

@@ -42,6 +42,26 @@ public final class HttpMarkers {
         }
     }
 
+    /** A library is about to write a request. */
+    public static void httpWritten(Object carrier, Object request) {
+        if (carrier == null || request == null || !Gate.isOpen()) {
+            return;
+        }
+        RemoteCalls calls = null;
+        try {
+            calls = RemoteCalls.enter(false);
+            if (calls != null) {
+                HttpCalls.written(calls, carrier, request);
+            }
+        } catch (Throwable e) {
+            RemoteFailure.say(e);
+        } finally {
+            if (calls != null) {
+                calls.state.mode = calls.mode;
+            }
+        }
+    }
+
     /** A connection is about to be made, or written to. */
     public static int httpOpened(Object connection) {
         return begin(CONNECTED, connection, null);

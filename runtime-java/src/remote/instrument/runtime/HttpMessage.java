@@ -17,6 +17,16 @@ final class HttpMessage extends HttpSaid {
     /** The recording that it is part of. */
     int recording;
 
+    /** Where it is, for a moment. */
+    private HttpPlace place;
+
+    HttpPlace place() {
+        if (place == null) {
+            place = new HttpPlace();
+        }
+        return place;
+    }
+
     @Override
     void clear() {
         super.clear();

@@ -1,7 +1,6 @@
 package instrument.runtime;
 
 import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
 import java.util.HashSet;
 import java.util.WeakHashMap;
 
@@ -13,7 +12,7 @@ final class HttpObjects {
     /** By connections of the JDK: the request that waits for its response, or {@link #DONE}. */
     private static final WeakHashMap<Object, Object> CONNECTIONS = new WeakHashMap<Object, Object>();
     /** Exchanges that were handed to the program. They may be of its own classes, whose methods are not for us to call. */
-    private static final HashSet<Exchange> EXCHANGES = new HashSet<Exchange>();
+    private static final HashSet<WeakIdentity> EXCHANGES = new HashSet<WeakIdentity>();
     private static final ReferenceQueue<Object> GONE = new ReferenceQueue<Object>();
 
     private HttpObjects() {}
@@ -50,26 +49,7 @@ final class HttpObjects {
             for (Object gone; (gone = GONE.poll()) != null;) {
                 EXCHANGES.remove(gone);
             }
-            return EXCHANGES.add(new Exchange(exchange));
-        }
-    }
-
-    private static final class Exchange extends WeakReference<Object> {
-        private final int hash;
-
-        Exchange(Object exchange) {
-            super(exchange, GONE);
-            hash = System.identityHashCode(exchange);
-        }
-
-        @Override
-        public int hashCode() {
-            return hash;
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return this == other || other instanceof Exchange && get() != null && get() == ((Exchange) other).get();
+            return EXCHANGES.add(new WeakIdentity(exchange, GONE));
         }
     }
 }

@@ -9,6 +9,9 @@ final class HttpServlets extends HttpLibrary {
     /** The attribute in which Spring MVC keeps the pattern of the method's annotation, with that of its class in front. */
     private static final String PATTERN = "org.springframework.web.servlet.HandlerMapping.bestMatchingPattern";
 
+    /** Headers by which proxies say that they are there. */
+    private static final String[] FORWARDED = {"Via", "Forwarded", "X-Forwarded-For"};
+
     private final MethodHandle method;
     private final MethodHandle uri;
     private final MethodHandle header;
@@ -18,8 +21,10 @@ final class HttpServlets extends HttpLibrary {
     private final MethodHandle attribute;
     private final MethodHandle context;
     private final MethodHandle status;
+    private final MethodHandle protocol;
 
     HttpServlets(Class<?> type, String specification) throws ClassNotFoundException {
+        protocol = Asked.method(type, "getProtocol");
         method = Asked.method(type, "getMethod");
         uri = Asked.method(type, "getRequestURI");
         header = Asked.method(type, "getHeader", String.class);
@@ -38,6 +43,22 @@ final class HttpServlets extends HttpLibrary {
         into.path(text(Asked.ask(uri, request)));
         into.host = text(Asked.ask(client, request));
         into.header = text(Asked.ask(header, request, TraceParent.HEADER));
+    }
+
+    @Override
+    void protocol(Object request, HttpPlace into) {
+        String version = text(Asked.ask(protocol, request));
+        into.isShared = version != null && !version.startsWith("HTTP/1.");
+    }
+
+    @Override
+    boolean isForwarded(Object request) {
+        for (String name : FORWARDED) {
+            if (Asked.ask(header, request, name) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

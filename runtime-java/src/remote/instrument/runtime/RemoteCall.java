@@ -20,6 +20,10 @@ final class RemoteCall {
     static final int FAILED = 8;
     private static final int KEY_KNOWN = 16;
     static final int BAD_KEY = 32;
+    /** Of a request by HTTP: a proxy stands between. */
+    static final int FORWARDED = 64;
+    /** Of a request by HTTP: its connection carries several at a time. */
+    static final int SHARED = 128;
 
     // Words of a record.
     static final int WORDS = 16;
@@ -131,6 +135,11 @@ final class RemoteCall {
 
     void status(int status) {
         put(PORT, (long) status << 16 | http.port & 0xffffL);
+    }
+
+    /** Which message on which connection a request by HTTP is; 0: unknown. */
+    void place(int connection, int ordinal) {
+        put(CONNECTION, connection == 0 ? 0 : (long) ordinal << 32 | connection);
     }
 
     /** A place in the file. */

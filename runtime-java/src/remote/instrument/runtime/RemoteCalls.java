@@ -38,6 +38,7 @@ final class RemoteCalls extends RemoteCallStack {
             RemoteNames.renew();
             ServedLinks.renew();
             HttpObjects.renew();
+            HttpConnections.renew();
             HttpRoutes.renew();
             recording = Recording.number;
         }

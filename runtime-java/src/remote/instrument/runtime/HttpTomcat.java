@@ -1,0 +1,74 @@
+package instrument.runtime;
+
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/** Connections that Tomcat has accepted. It counts down how many requests it goes on to take of each. */
+final class HttpTomcat extends HttpWire {
+    static final String REQUEST = "org.apache.catalina.connector.RequestFacade";
+
+    private final MethodHandle inner;
+    private final MethodHandle coyote;
+    private final MethodHandle hook;
+    private final Class<?> processor;
+    private final MethodHandle wrapper;
+    private final MethodHandle left;
+    private final MethodHandle endpoint;
+    private final MethodHandle most;
+    private final MethodHandle localPort;
+    private final MethodHandle remotePort;
+    private final MethodHandle localAddress;
+    private final MethodHandle remoteAddress;
+
+    HttpTomcat(Class<?> type) throws ClassNotFoundException {
+        ClassLoader loader = type.getClassLoader();
+        Class<?> wrappers = Class.forName("org.apache.tomcat.util.net.SocketWrapperBase", false, loader);
+        inner = Asked.field(type, "request");
+        coyote = Asked.method(Class.forName("org.apache.catalina.connector.Request", false, loader), "getCoyoteRequest");
+        hook = Asked.field(Class.forName("org.apache.coyote.Request", false, loader), "hook");
+        processor = Class.forName("org.apache.coyote.http11.Http11Processor", false, loader);
+        wrapper = Asked.field(Class.forName("org.apache.coyote.AbstractProcessor", false, loader), "socketWrapper");
+        left = Asked.field(wrappers, "keepAliveLeft");
+        endpoint = Asked.field(wrappers, "endpoint");
+        most = Asked.method(Class.forName("org.apache.tomcat.util.net.AbstractEndpoint", false, loader), "getMaxKeepAliveRequests");
+        localPort = Asked.method(wrappers, "getLocalPort");
+        remotePort = Asked.method(wrappers, "getRemotePort");
+        localAddress = Asked.method(wrappers, "getLocalAddr");
+        remoteAddress = Asked.method(wrappers, "getRemoteAddr");
+    }
+
+    @Override
+    void find(Object request, Object carrier, HttpPlace into) {
+        Object reader = Asked.ask(hook, Asked.ask(coyote, Asked.ask(inner, request)));
+        if (!processor.isInstance(reader)) {
+            return;
+        }
+        Object over = Asked.ask(wrapper, reader);
+        long all = HttpPlace.number(Asked.ask(most, Asked.ask(endpoint, over)));
+        Object rest = Asked.ask(left, over);
+        if (rest == null || all < 1) {
+            // It takes as many as come, and counts none of them.
+            return;
+        }
+        into.connection = over;
+        into.ordinal = all == 1 ? 1 : all - HttpPlace.number(rest);
+    }
+
+    @Override
+    void ends(Object request, HttpPlace into) {
+        into.localPort = (int) HttpPlace.number(Asked.ask(localPort, into.connection));
+        into.remotePort = (int) HttpPlace.number(Asked.ask(remotePort, into.connection));
+        into.local = bytes(Asked.ask(localAddress, into.connection));
+        into.remote = bytes(Asked.ask(remoteAddress, into.connection));
+    }
+
+    /** Of an address in numbers: nobody is asked for a name. */
+    private static byte[] bytes(Object address) {
+        try {
+            return address instanceof String ? InetAddress.getByName((String) address).getAddress() : null;
+        } catch (UnknownHostException e) {
+            return null;
+        }
+    }
+}
