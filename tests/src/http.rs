@@ -175,6 +175,11 @@ impl Merged {
         })
     }
 
+    /// Requests served, each with the place of its process among the names.
+    pub fn all_served(&self) -> impl Iterator<Item = (usize, &RemoteCall)> {
+        self.served.iter().map(|(party, call)| (*party, call))
+    }
+
     /// How many requests were served, by their match_state.
     pub fn served(&self) -> BTreeMap<&'static str, usize> {
         let mut match_states = BTreeMap::new();

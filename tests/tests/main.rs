@@ -71,6 +71,7 @@ mod probes;
 mod pull_request;
 mod region_changes;
 mod remote_http;
+mod remote_places;
 mod rmi;
 mod rmi_failures;
 mod rmi_plain;

@@ -144,6 +144,7 @@ fn a_request_without_a_place_says_why() {
     let says =
         |call: RemoteCall, change: fn(Http) -> Http| RemoteCall { http: call.http.map(change), ..call };
     let shared = |http| Http { is_shared: true, ..http };
+    let unsent = |http| Http { is_unsent: true, ..http };
     let forwarded = |http| Http { is_forwarded: true, ..http };
     let (made, served, _) = outcome(&[
         client(vec![
@@ -153,9 +154,13 @@ fn a_request_without_a_place_says_why() {
             RemoteCall { end: 0, ..request(Made, 2, 1, 4) },
             RemoteCall { failed: true, ..request(Made, 3, 1, 5) },
             request(Made, 4, 2, 6),
+            says(nowhere(request(Made, 0, 3, 7)), unsent),
         ]),
         // Not found: its library does not say where it was.
-        Process { calls: vec![nowhere(request(Served, 0, 2, 6))], ..Process::default() },
+        Process {
+            calls: vec![nowhere(request(Served, 0, 2, 6)), request(Served, 5, 3, 8)],
+            ..server(Vec::new())
+        },
     ]);
     let reasons = [
         Reason::NoKey,
@@ -164,7 +169,8 @@ fn a_request_without_a_place_says_why() {
         Reason::InFlight,
         Reason::Unanswered,
         Reason::NoKey,
+        Reason::NotSent,
     ];
     assert_eq!(made, reasons.map(not));
-    assert_eq!(served, [not(Reason::NoKey)]);
+    assert_eq!(served, [not(Reason::NoKey), not(Reason::NoOtherRecord)]);
 }

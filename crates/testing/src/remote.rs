@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use instrument_trace::format::{
-    BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW,
+    BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
 };
 use instrument_trace::{Connection, RemoteCall, Uid};
 
@@ -46,7 +46,10 @@ pub(crate) fn remote_call(call: &RemoteCall) -> [u64; 16] {
     let key =
         http.key.map(|key| ((key.trace >> 64) as u64, key.trace as u64, key.parent)).unwrap_or_default();
     let flags = flags | flag(http.key.is_some(), KEY_KNOWN) | flag(http.has_bad_key, BAD_KEY);
-    let flags = flags | flag(http.is_forwarded, FORWARDED) | flag(http.is_shared, SHARED);
+    let flags = flags
+        | flag(http.is_forwarded, FORWARDED)
+        | flag(http.is_shared, SHARED)
+        | flag(http.is_unsent, UNSENT);
     [
         pair(call.kind_number(), call.thread),
         pair(call.connection, call.ordinal),

@@ -80,6 +80,7 @@ pub const KEY_KNOWN: u16 = 16;
 pub const BAD_KEY: u16 = 32;
 pub const FORWARDED: u16 = 64;
 pub const SHARED: u16 = 128;
+pub const UNSENT: u16 = 256;
 
 /// Bytes of a collection.
 pub const COLLECTION: u64 = 16;

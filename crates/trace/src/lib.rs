@@ -437,7 +437,7 @@
 //! |---|---|---|
 //! | 8 | 8 | connection and number, where the library counts all that goes over its connections: also what is not recorded; else 0 |
 //! | 16 | 16 | trace id of its `traceparent` header (W3C Trace Context), the first half first |
-//! | 38 | 2 | flags: 8 an exception ended it; 16 there was a header that is valid; 32 there was one that is not; 64 the connection leads to a proxy or comes from one; 128 it carries several requests at a time |
+//! | 38 | 2 | flags: 8 an exception ended it; 16 there was a header that is valid; 32 there was one that is not; 64 the connection leads to a proxy or comes from one; 128 it carries several requests at a time; 256 kind 3: it was not sent |
 //! | 40 | 4 | hash of the request's method and path, without the query, the same at both ends; 4 bytes of 0 follow |
 //! | 48 | 4 | -1 |
 //! | 56 | 8 | parent id of the header |

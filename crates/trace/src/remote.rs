@@ -1,6 +1,8 @@
 //! Remote calls, by remote method invocation (RMI) and by HTTP: connections, and the calls made and served over them.
 
-use crate::format::{BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW};
+use crate::format::{
+    BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
+};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Kinds of records of requests by HTTP: whoever knows only remote method invocation takes them for what it does not know.
@@ -109,6 +111,8 @@ pub struct Http {
     pub is_forwarded: bool,
     /// The connection carries several requests at a time, as HTTP/2 does: there is no place on it.
     pub is_shared: bool,
+    /// Made: it was not written to a connection: an exception came first, or a cache had the answer.
+    pub is_unsent: bool,
     /// Status of the response; 0: unknown.
     pub status: u16,
 }
@@ -264,6 +268,7 @@ impl RemoteCall {
             has_bad_key: flags & BAD_KEY != 0,
             is_forwarded: flags & FORWARDED != 0,
             is_shared: flags & SHARED != 0,
+            is_unsent: flags & UNSENT != 0,
             status: (words[15] >> 16) as u16,
         });
         let object = ObjId { number: words[2] as i64, space: uid(3, 4) };

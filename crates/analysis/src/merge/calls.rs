@@ -72,6 +72,8 @@ pub enum Reason {
     Forwarded,
     /// The same: its connection carries several requests at a time, as HTTP/2 does.
     SharedConnection,
+    /// The request was not written to a connection: an exception came first, or a cache had the answer.
+    NotSent,
     /// The `traceparent` of the request is not valid.
     BadKey,
     /// Several requests have the same `traceparent`, and method and path do not tell them apart, or not all of them
@@ -85,7 +87,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Reason; 18] = [
+    pub const ALL: [Reason; 19] = [
         Reason::PeerNotRecorded,
         Reason::ProfileTruncated,
         Reason::Paused,
@@ -100,6 +102,7 @@ impl Reason {
         Reason::NoKey,
         Reason::Forwarded,
         Reason::SharedConnection,
+        Reason::NotSent,
         Reason::BadKey,
         Reason::RepeatedKey,
         Reason::Unanswered,
@@ -123,6 +126,7 @@ impl Reason {
             Reason::NoKey => "no-key",
             Reason::Forwarded => "forwarded",
             Reason::SharedConnection => "shared-connection",
+            Reason::NotSent => "not-sent",
             Reason::BadKey => "bad-key",
             Reason::RepeatedKey => "repeated-key",
             Reason::Unanswered => "unanswered",

@@ -129,7 +129,7 @@ impl Lefts {
                 names(call).and_then(|names| names.get(&call.method)).map(|text| hasher.method(text))
             };
             let has_no_place = |rows: &super::Rows, row: u32, call: &RemoteCall| {
-                let http = call.http.filter(|http| http.key.is_none() && !http.is_shared);
+                let http = call.http.filter(|http| http.key.is_none() && !http.is_shared && !http.is_unsent);
                 http.is_some() && rows.connection[row as usize] == NONE
             };
             party.visit(matching.rows(number), |row, call| match call.kind {
@@ -281,6 +281,7 @@ impl Lefts {
         let is_keyed = http.key.is_some();
         let may_be_elsewhere = || self.without_place.contains_key(&(!is_made, left.checks.method));
         match http {
+            Http { is_unsent: true, .. } => return Reason::NotSent,
             _ if is_keyed => {}
             Http { is_shared: true, .. } => return Reason::SharedConnection,
             Http { is_forwarded: true, .. } => return Reason::Forwarded,

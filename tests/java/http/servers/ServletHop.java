@@ -48,6 +48,14 @@ public class ServletHop extends HttpServlet {
                 }
                 later.complete();
             });
+        } else if (path.startsWith("/slow/")) {
+            Hop.sleep(300);
+            response.getWriter().print("late");
+        } else if (path.startsWith("/broken/")) {
+            response.setContentLength(100);
+            response.getWriter().print("too little");
+            response.flushBuffer();
+            throw new IOException("broken");
         } else {
             response.getWriter().print("done " + nonce);
         }

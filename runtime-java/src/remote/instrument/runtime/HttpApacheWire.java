@@ -4,11 +4,15 @@ import java.lang.invoke.MethodHandle;
 
 /** Connections of Apache HttpClient 4 and 5, which count what is sent over them. */
 final class HttpApacheWire extends HttpWire {
+    private static final Teller OF_4 = new Teller();
+    private static final Teller OF_5 = new Teller();
+
     private final MethodHandle socket;
     private final MethodHandle metrics;
     private final MethodHandle requests;
 
     HttpApacheWire(boolean is4, ClassLoader loader) throws ClassNotFoundException {
+        super(is4 ? OF_4 : OF_5);
         String type = is4 ? "org.apache.http.conn.ManagedHttpClientConnection" : "org.apache.hc.client5.http.io.ManagedHttpClientConnection";
         Class<?> connections = Class.forName(type, false, loader);
         socket = Asked.method(connections, "getSocket");

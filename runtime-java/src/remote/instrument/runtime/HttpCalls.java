@@ -29,6 +29,9 @@ final class HttpCalls {
         message.library = library;
         message.request = request;
         int token = begin(calls, call, RemoteCall.HTTP_MADE);
+        if (token != 0 && library.wire != null && library.wire.teller.tells) {
+            call.flag(RemoteCall.UNSENT);
+        }
         if (token != 0 && target != null) {
             withHeader(calls, call, request);
         }
@@ -87,9 +90,10 @@ final class HttpCalls {
     /** A request is about to be written to a connection: perhaps one that was told of, or what it is sent as, perhaps once more. */
     static void written(RemoteCalls calls, Object carrier, Object request) {
         HttpLibrary library = HttpLibraries.of(request);
-        if (library == null || library.wire == null) {
+        if (library == null || library.wire == null || library.wire.teller == null) {
             return;
         }
+        library.wire.teller.tells = true;
         int at = calls.depth - 1;
         if (at < 0 || calls.open[at].kind != RemoteCall.HTTP_MADE) {
             return;

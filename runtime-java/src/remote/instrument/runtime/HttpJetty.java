@@ -13,6 +13,7 @@ final class HttpJetty extends HttpWire {
     private final MethodHandle transport;
 
     HttpJetty(Class<?> type) throws ClassNotFoundException {
+        super(null);
         ClassLoader loader = type.getClassLoader();
         Class<?> channels = Class.forName("org.eclipse.jetty.server.HttpChannel", false, loader);
         channel = Asked.method(type, "getHttpChannel");

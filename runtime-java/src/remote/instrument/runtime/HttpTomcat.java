@@ -22,6 +22,7 @@ final class HttpTomcat extends HttpWire {
     private final MethodHandle remoteAddress;
 
     HttpTomcat(Class<?> type) throws ClassNotFoundException {
+        super(null);
         ClassLoader loader = type.getClassLoader();
         Class<?> wrappers = Class.forName("org.apache.tomcat.util.net.SocketWrapperBase", false, loader);
         inner = Asked.field(type, "request");

@@ -25,6 +25,9 @@ final class RemoteCall {
     /** Of a request by HTTP: its connection carries several at a time. */
     static final int SHARED = 128;
 
+    /** Of a request by HTTP: whoever would write it to a connection has not done so, and would have told. */
+    static final int UNSENT = 256;
+
     // Words of a record.
     static final int WORDS = 16;
     private static final int KIND = 0;
@@ -140,6 +143,9 @@ final class RemoteCall {
     /** Which message on which connection a request by HTTP is; 0: unknown. */
     void place(int connection, int ordinal) {
         put(CONNECTION, connection == 0 ? 0 : (long) ordinal << 32 | connection);
+        if (region != null) {
+            put(FLAGS, region.get(at + FLAGS) & ~((long) UNSENT << 48));
+        }
     }
 
     /** A place in the file. */
