@@ -48,6 +48,7 @@ mod jmh;
 mod junit;
 mod large_methods;
 mod latency;
+mod latency_added;
 mod latency_worst;
 mod leave_no_trace;
 mod library_calls;

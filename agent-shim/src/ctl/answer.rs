@@ -58,6 +58,7 @@ impl<'a> Asked<'a> {
             Request::Root { methods } => self.add_roots(&methods).map(Answer::Rooted),
             Request::Remove { methods } => self.remove_roots(&methods).map(Answer::Rooted),
             Request::Region { regions, remove } => self.change_regions(!remove, &regions).map(Answer::Timed),
+            Request::Latency { methods } => self.keep_durations(&methods).map(Answer::Kept),
             Request::Start { options } => self.start(options.as_deref()).map(Answer::Attached),
             Request::Stop {} => self.stop().map(Answer::Stopped),
             Request::Gc {} => self.gc().map(Answer::Collected),

@@ -5,6 +5,7 @@
 pub(crate) mod answer;
 mod classes;
 mod heap_dump;
+mod latency;
 mod methods;
 mod objects;
 mod pause;

@@ -36,6 +36,12 @@ fn big_endian(ids: &[u32]) -> Vec<u8> {
     ids.iter().flat_map(|id| id.to_be_bytes()).collect()
 }
 
+/// Methods whose durations are kept, as the recorder takes them.
+fn with_thresholds(methods: &[(u32, u64)]) -> Vec<u8> {
+    let bytes = |(id, threshold): &(u32, u64)| id.to_be_bytes().into_iter().chain(threshold.to_be_bytes());
+    methods.iter().flat_map(bytes).collect()
+}
+
 /// A call that began before the recording.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
@@ -57,6 +63,7 @@ pub(crate) struct Recorder {
     id_map: StaticMethod,
     roots: StaticMethod,
     kept: StaticMethod,
+    kept_late: StaticMethod,
     remove_roots: StaticMethod,
     missed: StaticMethod,
     properties: StaticMethod,
@@ -96,6 +103,7 @@ impl Recorder {
         let id_map = jni.static_method(CLASS, "idMap", "([B)V")?;
         let roots = jni.static_method(CLASS, "roots", "([B)V")?;
         let kept = jni.static_method(CLASS, "kept", "([B)V")?;
+        let kept_late = jni.static_method(CLASS, "keptLate", "([B)V")?;
         let remove_roots = jni.static_method(CLASS, "removeRoots", "([B)V")?;
         let missed = jni.static_method(CLASS, "missed", "([B)V")?;
         let properties = jni.static_method(CLASS, "properties", "([B)V")?;
@@ -117,6 +125,7 @@ impl Recorder {
             id_map,
             roots,
             kept,
+            kept_late,
             remove_roots,
             missed,
             properties,
@@ -166,12 +175,13 @@ impl Recorder {
             jni.call_with_bytes(&self.roots, &big_endian(&news.roots));
         }
         if !news.kept.is_empty() && has_stack() {
-            let method = |(id, threshold): &(u32, u64)| {
-                id.to_be_bytes().into_iter().chain(threshold.to_be_bytes()).collect::<Vec<u8>>()
-            };
-            let methods: Vec<u8> = news.kept.iter().flat_map(method).collect();
-            jni.call_with_bytes(&self.kept, &methods);
+            jni.call_with_bytes(&self.kept, &with_thresholds(&news.kept));
         }
+    }
+
+    /// From now on the durations of these methods are kept, with thresholds in ns; they may have been called before.
+    pub(crate) fn keep_late(&self, jni: Jni<'_>, methods: &[(u32, u64)]) {
+        jni.call_with_bytes(&self.kept_late, &with_thresholds(methods));
     }
 
     /// Calls of these methods begin no recording from now on.

@@ -9,7 +9,7 @@ use instrument_control::answer::{self, Answer, Selected};
 use instrument_control::ctl;
 use instrument_messages::{Listener, usage};
 use instrument_names::printable::printable;
-use instrument_processes::ctl::{answer_of, programs, subgraph, text};
+use instrument_processes::ctl::{answer_of, changes, programs, subgraph, text};
 use instrument_processes::profiles::unmatched as nothing_fitted;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -149,6 +149,15 @@ enum Request {
         #[arg(long)]
         remove: bool,
     },
+    /// Keep how long each call of these methods takes, from now on
+    ///
+    /// As `run --latency` does from the start; what was kept before stays. No class is rewritten, and methods that are loaded later are
+    /// kept as well. `instrument latency PID` prints the percentiles.
+    Latency {
+        /// As for --latency of `run`: 'Shop#sell', 'com.acme.Shop#sell:50ms'
+        #[arg(required = true, value_name = "PATTERN[:THRESHOLD]")]
+        methods: Vec<String>,
+    },
     /// Begin a recording of a program that is armed, with the options that it was armed with
     ///
     /// `instrument run --armed` arms a program. `instrument attach PID` begins a recording with other options.
@@ -199,6 +208,7 @@ impl Request {
             Request::Region { regions, remove } => {
                 ctl::Request::Region { regions: regions.clone(), remove: *remove }
             }
+            Request::Latency { methods } => ctl::Request::Latency { methods: methods.clone() },
             Request::Start => ctl::Request::Start { options: None },
             Request::Stop => ctl::Request::Stop {},
             Request::Gc => ctl::Request::Gc {},
@@ -229,7 +239,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 text::print(&mut out, &sent, &answer)?;
             }
             if let Answer::Selected(Selected { methods: 0, roots: 0, .. }) = &answer {
-                talk.warn(format_args!("{}", text::nothing_selected(&sent)));
+                talk.warn(format_args!("{}", changes::nothing_selected(&sent)));
+                return Ok(Exit::Negative);
+            }
+            if matches!(&answer, Answer::Kept(kept) if kept.methods == 0) {
                 return Ok(Exit::Negative);
             }
             if let Answer::Timed(timed) = &answer {

@@ -1,6 +1,7 @@
 //! `instrument latency`: see `instrument_analysis::latency`.
 
 use crate::io::exit::Exit;
+use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::{session, view};
 use anyhow::Result;
@@ -16,10 +17,10 @@ use instrument_messages::usage;
 /// within 0.6 %; one that would need more calls than there are is not printed. Times are as measured: the cost of recording is part of them,
 /// without the moments in which the recorder wrote for itself. Methods
 /// with fewer than 20 calls are left out, unless --method names them. Rows are sorted by what the slowest percent of their calls took beyond the
-/// median.
+/// median. A FILE may be the id of a process that is recorded: its calls so far.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof\n  instrument latency --worst app-4711.iprof"
+    after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof\n  instrument latency --worst app-4711.iprof\n  instrument latency 4711"
 )]
 pub(crate) struct Opts {
     #[command(flatten)]
@@ -47,8 +48,10 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if opts.depth.is_some() && opts.slowest.is_none() && opts.worst.is_none() {
         return Err(usage("--depth is about the trees of calls, which --worst and --slowest print"));
     }
-    let mut session = of.read_indexed_as(&of.request(), talk)?;
-    let timeline = Timeline::of_session(&session, &of.request())?;
+    let mut request = of.request();
+    request.files = request.files.iter().map(|file| recorded::profile(file)).collect::<Result<_>>()?;
+    let mut session = of.read_indexed_as(&request, talk)?;
+    let timeline = Timeline::of_session(&session, &request)?;
     let found = found(opts, &session, &timeline)?;
     session.model = found.model(&session.profiles);
     session.calls.clear();

@@ -26,6 +26,7 @@ pub enum Answer {
     Selected(Selected),
     Rooted(Rooted),
     Timed(Timed),
+    Kept(Kept),
     Collected(Collected),
     Attached(Attached),
 }
@@ -51,6 +52,7 @@ impl Answer {
             Request::Exclude { .. } | Request::Include { .. } => read(answer).map(Answer::Selected),
             Request::Root { .. } | Request::Remove { .. } => read(answer).map(Answer::Rooted),
             Request::Region { .. } => read(answer).map(Answer::Timed),
+            Request::Latency { .. } => read(answer).map(Answer::Kept),
             Request::Start { .. } => read(answer).map(Answer::Attached),
             Request::Stop {} => read(answer).map(Answer::Stopped),
             Request::Gc {} => read(answer).map(Answer::Collected),
@@ -471,6 +473,16 @@ pub struct Timed {
     pub faults: Vec<(String, String)>,
     /// What rewriting the classes took, all at once.
     pub ns: u64,
+}
+
+/// Methods have their durations kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Kept {
+    /// How many methods that are recorded so far fit the request.
+    pub methods: u64,
+    /// All patterns from now on, with their thresholds.
+    pub patterns: Vec<String>,
 }
 
 /// A recording has ended.

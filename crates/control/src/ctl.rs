@@ -34,6 +34,7 @@
 //! | `exclude`, `include` | `methods`, patterns | the methods that fit lose their probes, or get those back that they lost so: how many `methods` of how many `classes`, what of them is a root and stays (`roots`), `ns` |
 //! | `root`, `remove` | `methods`, patterns | with `subgraph=on`, these are roots from now on, or are no longer: the `roots` now, what is rewritten of the program (`subgraph`, as of [`attach`](crate::attach)), how many classes have their own bytes again (`restored`), patterns that nothing fitted so far (`unmatched`), `ns` that the classes took |
 //! | `region` | `regions`; `remove` | these code regions are timed from now on, or with `remove` no more: the `regions` that are timed now, how many `classes` were rewritten for it, `faults`: which of them are not timed, with the reason, `ns` that the classes took |
+//! | `latency` | `methods`: patterns, each with a threshold behind it or without, as of the option | the durations of calls of these methods are kept from now on, as well as those of others: how many `methods` fit that are recorded so far, all `patterns` from now on. No class is rewritten |
 //! | `start` | `options` of the agent as of [`keys`](crate::keys), else those that the program was armed with | recording begins, in a program that is armed: the answer is that of [`attach`](crate::attach) |
 //! | `stop` | | recording ends: `classes` have their own bytes again, `refused` have not, `ns` is what that took; the `profile` is complete, and nobody answers any more unless the program is armed |
 //! | `gc` | | garbage is collected |
@@ -115,6 +116,9 @@ pub enum Request {
         regions: Vec<String>,
         #[serde(default)]
         remove: bool,
+    },
+    Latency {
+        methods: Vec<String>,
     },
     Start {
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@
 //! request with its deadline ([`mod@ask`]), and answers as text for people ([`text`]).
 
 mod ask;
+pub mod changes;
 mod place;
 pub mod subgraph;
 pub mod text;

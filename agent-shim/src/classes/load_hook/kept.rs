@@ -1,27 +1,30 @@
-//! The methods whose calls have their durations kept.
+//! The methods whose calls have their durations kept. `instrument ctl PID latency` adds some while the recording goes on.
 
+use super::LoadHook;
 use instrument_control::latency::Kept;
 use instrument_names::id_map::IdMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock};
 
 /// The patterns, and whether a method has matched.
-pub(super) struct KeptMethods(Vec<(Kept, AtomicBool)>);
+pub(super) struct KeptMethods(RwLock<Vec<(Kept, AtomicBool)>>);
 
 impl KeptMethods {
     pub(super) fn new(list: Vec<Kept>) -> KeptMethods {
-        KeptMethods(list.into_iter().map(|kept| (kept, AtomicBool::new(false))).collect())
+        KeptMethods(RwLock::new(list.into_iter().map(|kept| (kept, AtomicBool::new(false))).collect()))
     }
 
     /// Those of these ids that match, each with the smallest threshold that was given, in ns.
     pub(super) fn among(&self, used: &[u32], ids: &IdMap) -> Vec<(u32, u64)> {
-        if self.0.is_empty() {
+        let list = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if list.is_empty() {
             return Vec::new();
         }
         let threshold = |&id: &u32| {
             let entry = ids.lookup(id)?;
             let (name, descriptor) = (entry.method.name, entry.method.descriptor);
             let matching =
-                self.0.iter().filter(|(kept, _)| kept.pattern.matches(entry.class, name, descriptor));
+                list.iter().filter(|(kept, _)| kept.pattern.matches(entry.class, name, descriptor));
             let threshold = matching.map(|(kept, seen)| {
                 seen.store(true, Relaxed);
                 kept.threshold.unwrap_or(i64::MAX as u64)
@@ -32,8 +35,43 @@ impl KeptMethods {
     }
 
     /// The patterns that no method has matched.
-    pub(super) fn unmatched(&self) -> impl Iterator<Item = String> {
-        let unmatched = self.0.iter().filter(|(_, seen)| !seen.load(Relaxed));
-        unmatched.map(|(kept, _)| kept.text.clone())
+    pub(super) fn unmatched(&self) -> Vec<String> {
+        let list = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let unmatched = list.iter().filter(|(_, seen)| !seen.load(Relaxed));
+        unmatched.map(|(kept, _)| kept.text.clone()).collect()
+    }
+}
+
+/// What became of a request for more of them.
+pub(crate) struct Added {
+    /// Methods of classes that were rewritten so far which fit the request, with their thresholds in ns.
+    pub(crate) methods: Vec<(u32, u64)>,
+    /// All patterns from now on.
+    pub(crate) patterns: Vec<String>,
+}
+
+impl LoadHook {
+    /// From now on the durations of these methods are kept as well.
+    pub(crate) fn keep_durations(&self, of: Vec<Kept>) -> Added {
+        // Nobody numbers a class meanwhile: it is either among these ids, or meets the longer list.
+        let mut instrumenter = self.instrumenter.write().unwrap_or_else(PoisonError::into_inner);
+        let asked = KeptMethods::new(of.clone());
+        let mut methods = Vec::new();
+        if let Some(instrumenter) = instrumenter.as_mut() {
+            let rewritten = self.rewritten.lock().unwrap_or_else(PoisonError::into_inner);
+            let recorded = instrumenter.ids().iter().filter(|entry| rewritten.contains(entry.class));
+            let ids: Vec<u32> =
+                recorded.filter(|entry| !entry.method.is_library_call()).map(|entry| entry.id).collect();
+            methods = asked.among(&ids, instrumenter.ids());
+        }
+        let mut list = self.kept.0.write().unwrap_or_else(PoisonError::into_inner);
+        for (kept, seen) in asked.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let text = kept.to_string();
+            match list.iter().find(|(other, _)| other.to_string() == text) {
+                Some((_, was)) => was.store(was.load(Relaxed) | seen.load(Relaxed), Relaxed),
+                None => list.push((kept, seen)),
+            }
+        }
+        Added { methods, patterns: list.iter().map(|(kept, _)| kept.to_string()).collect() }
     }
 }

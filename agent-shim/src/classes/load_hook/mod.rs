@@ -80,6 +80,8 @@ pub(crate) struct LoadHook {
     stopped: AtomicBool,
     roots: Roots,
     kept: KeptMethods,
+    /// Methods are recorded.
+    pub(crate) records_calls: bool,
     /// Only what the roots can call is rewritten.
     subgraph: Option<Subgraph>,
     /// Less the methods that were excluded since.
@@ -217,6 +219,7 @@ impl LoadHook {
             stopped: AtomicBool::new(false),
             roots,
             kept: KeptMethods::new(options.latency),
+            records_calls: options.transforms.method_events,
             subgraph,
             changes: Changes::default(),
             probes,

@@ -15,7 +15,7 @@ impl LoadHook {
         }
         let include = include.into_iter().map(|pattern| (keys::INCLUDE, pattern.to_owned()));
         let exclude = exclude.into_iter().map(|pattern| (keys::EXCLUDE, pattern.to_owned()));
-        let kept = self.kept.unmatched().map(|pattern| (keys::LATENCY, pattern));
+        let kept = self.kept.unmatched().into_iter().map(|pattern| (keys::LATENCY, pattern));
         include.chain(exclude).chain(kept).collect()
     }
 

@@ -1,8 +1,8 @@
 //! From the histograms that the recorder has kept of the contexts of trees.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use instrument_trace::{Tree, TreeNode};
+use instrument_trace::{ContextDurations, Thread, Tree, TreeNode};
 
 use super::{Durations, Latency};
 use crate::session::ProfileFile;
@@ -16,25 +16,29 @@ impl Latency {
         let mut latency = Latency { chosen: true, ..Latency::default() };
         let mut is_kept = false;
         for file in files {
+            let ids = chosen(file);
             is_kept |= file.profile.copies.values().any(|copy| copy.properties.contains_key("latency"));
             for thread in &file.profile.threads {
                 let Some(tree) = &thread.tree else { continue };
                 is_kept |= !tree.durations.is_empty();
                 if wants(&thread.name) {
-                    latency.add_tree(tree, &|id| file.names.method(thread.copy, id));
+                    let is_chosen = |id| ids.contains(&(thread.copy, id));
+                    latency.add_tree(tree, &|id| file.names.method(thread.copy, id), &is_chosen);
                 }
             }
         }
         is_kept.then_some(latency)
     }
 
-    fn add_tree(&mut self, tree: &Tree, name: &dyn Fn(u32) -> String) {
+    /// `is_chosen`: durations of this method are kept somewhere. It may have been called before they were.
+    fn add_tree(&mut self, tree: &Tree, name: &dyn Fn(u32) -> String, is_chosen: &dyn Fn(u32) -> bool) {
         self.left_out += tree.durations_left_out;
         let mut names: HashMap<u32, String> = HashMap::new();
         let past_limits = tree.past_limits();
-        for (&number, durations) in &tree.durations {
-            let Some(node) = tree.node(number) else { continue };
-            let Some(id) = node.consumer.method() else { continue };
+        let none = ContextDurations::default();
+        for (node, number) in tree.nodes.iter().zip(1u32..) {
+            let Some(id) = node.consumer.method().filter(|id| is_chosen(*id)) else { continue };
+            let durations = tree.durations.get(&number).unwrap_or(&none);
             let own = names.entry(id).or_insert_with(|| name(id)).clone();
             let mut is_own = |node: &TreeNode| {
                 let of = node.consumer.method();
@@ -60,6 +64,17 @@ impl Latency {
     }
 }
 
+/// The methods whose durations are kept in any context: copy and id.
+fn chosen(file: &ProfileFile) -> HashSet<(u32, u32)> {
+    let of_thread = |thread: &'_ Thread| {
+        let tree = thread.tree.as_ref();
+        let nodes =
+            tree.into_iter().flat_map(|tree| tree.durations.keys().filter_map(|number| tree.node(*number)));
+        nodes.filter_map(|node| Some((thread.copy, node.consumer.method()?))).collect::<Vec<_>>()
+    };
+    file.profile.threads.iter().flat_map(of_thread).collect()
+}
+
 /// The contexts that a context is called from, the nearest first.
 fn callers<'a>(tree: &'a Tree, node: &TreeNode) -> impl Iterator<Item = &'a TreeNode> {
     std::iter::successors(tree.node(node.parent), |node| tree.node(node.parent))
@@ -68,7 +83,7 @@ fn callers<'a>(tree: &'a Tree, node: &TreeNode) -> impl Iterator<Item = &'a Tree
 #[cfg(test)]
 mod tests {
     use super::*;
-    use instrument_trace::{Closes, ContextDurations, TreeConsumer};
+    use instrument_trace::{Closes, TreeConsumer};
     use std::collections::BTreeMap;
 
     fn node(id: u32, parent: u32, entries: u64, open: u64) -> TreeNode {
@@ -96,7 +111,7 @@ mod tests {
         let durations = BTreeMap::from(durations);
         let tree = Tree { nodes, durations, durations_left_out: 1, ..Tree::default() };
         let mut latency = Latency::default();
-        latency.add_tree(&tree, &name);
+        latency.add_tree(&tree, &name, &|_| true);
         let of = |name: &str| {
             let of = &latency.methods[name];
             (of.returned.count(), of.returned.sum(), of.open, of.unknown)

@@ -1,10 +1,10 @@
 //! Answers as text for people. What the program named is printed without control characters.
 
-use super::Program;
+use super::{Program, changes};
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{
     Answer, Class, Copied, HeapDump, Loader, Monitor, Monitors, Object, ObjectDetails, OneClass, Paused,
-    Rooted, Selected, Standstill, Status, Stopped, Thread, ThreadName, Timed,
+    Standstill, Status, Stopped, Thread, ThreadName,
 };
 use instrument_control::ctl::Request;
 use instrument_names::printable::printable;
@@ -77,9 +77,10 @@ pub fn print(out: &mut dyn Write, request: &Request, answer: &Answer) -> Result<
         Answer::HeapDump(answer) => heap_dump(out, answer),
         Answer::Copied(answer) => copied(out, request, answer),
         Answer::Paused(answer) => paused(out, answer),
-        Answer::Selected(answer) => writeln!(out, "{}", selected(request, answer)),
-        Answer::Rooted(answer) => writeln!(out, "{}", rooted(request, answer)),
-        Answer::Timed(answer) => writeln!(out, "{}", timed(answer)),
+        Answer::Selected(answer) => writeln!(out, "{}", changes::selected(request, answer)),
+        Answer::Rooted(answer) => writeln!(out, "{}", changes::rooted(request, answer)),
+        Answer::Timed(answer) => writeln!(out, "{}", changes::timed(answer)),
+        Answer::Kept(answer) => writeln!(out, "{}", changes::kept(answer)),
         Answer::Stopped(answer) => writeln!(out, "{}", stopped(answer)),
         Answer::Collected(answer) => {
             writeln!(out, "garbage was collected, in {}", scaled(Some(answer.ns), "ns"))
@@ -171,67 +172,6 @@ fn paused(out: &mut dyn Write, answer: &Paused) -> Result<()> {
 
 fn classes_have(count: u64) -> String {
     if count == 1 { "1 class has its".to_owned() } else { format!("{count} classes have their") }
-}
-
-/// Which methods were excluded or included.
-pub fn selected(request: &Request, answer: &Selected) -> String {
-    let done = if matches!(request, Request::Exclude { .. }) { "excluded" } else { "recorded again" };
-    let Selected { methods, classes, roots, ns } = *answer;
-    let kept = match roots {
-        0 => "",
-        _ => "; roots stay",
-    };
-    let (methods, are) =
-        if methods == 1 { ("1 method".into(), "is") } else { (format!("{methods} methods"), "are") };
-    let classes = if classes == 1 { "1 class".into() } else { format!("{classes} classes") };
-    format!("{methods} of {classes} {are} {done} from now on, which took {}{kept}", scaled(Some(ns), "ns"))
-}
-
-/// What is to be said if none were.
-pub fn nothing_selected(request: &Request) -> &'static str {
-    if matches!(request, Request::Exclude { .. }) {
-        "no method that is recorded fits; what fits and is loaded later will not be recorded"
-    } else {
-        "no method that `exclude` has excluded fits; what was excluded from the start stays so"
-    }
-}
-
-/// Which roots there are now.
-fn rooted(request: &Request, answer: &Rooted) -> String {
-    let roots = printable(&answer.roots.join(", ")).into_owned();
-    let now = match answer.roots.len() {
-        0 => "no root is left, so nothing is recorded until one is added".to_owned(),
-        1 => format!("one root from now on: {roots}"),
-        n => format!("{n} roots from now on: {roots}"),
-    };
-    let restored = match (request, answer.restored) {
-        (Request::Remove { .. }, 1) => "; 1 class has its own code again".to_owned(),
-        (Request::Remove { .. }, n) => format!("; {n} classes have their own code again"),
-        _ => String::new(),
-    };
-    let stopped = match answer.ns {
-        0 => "no class had to be rewritten".to_owned(),
-        ns => format!("the program stood still for {} at most", scaled(Some(ns), "ns")),
-    };
-    format!("{now}{restored}; {stopped}")
-}
-
-/// Which regions are timed now.
-fn timed(answer: &Timed) -> String {
-    let names = printable(&answer.regions.join(", ")).into_owned();
-    let now = match answer.regions.len() {
-        0 => "no region is timed from now on".to_owned(),
-        1 => format!("1 region is timed from now on: {names}"),
-        n => format!("{n} regions are timed from now on: {names}"),
-    };
-    let classes = match answer.classes {
-        0 => "no class that is loaded had to be rewritten".to_owned(),
-        n => {
-            let classes = if n == 1 { "1 class was".to_owned() } else { format!("{n} classes were") };
-            format!("{classes} rewritten, which took {}", scaled(Some(answer.ns), "ns"))
-        }
-    };
-    format!("{now}; {classes}")
 }
 
 /// What became of the classes when the recording ended.

@@ -222,6 +222,11 @@ final class Agent {
         KeptMethods.add(methods);
     }
 
+    /** The same for methods that may have been called before. */
+    static void keptLate(byte[] methods) {
+        KeptMethods.addLate(methods);
+    }
+
     /** The program ends; these patterns match no method that was rewritten as it was loaded. */
     static void missed(byte[] lines) throws UnsupportedEncodingException {
         for (String pattern : new String(lines, "UTF-8").split("\n")) {

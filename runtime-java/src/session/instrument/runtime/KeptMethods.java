@@ -52,6 +52,13 @@ final class KeptMethods extends MethodSearch {
         }
     }
 
+    /** The same for methods that may have been called before. The caller's probes do nothing. */
+    static void addLate(byte[] methods) {
+        add(methods);
+        Kept.added();
+        Pauses.announce();
+    }
+
     private static long number(byte[] bytes, int at, int length) {
         long number = 0;
         for (int i = at; i < at + length; i++) {

@@ -100,6 +100,16 @@ final class Pauses {
         }
     }
 
+    /** Every thread {@link ThreadState#catchUp takes notice} at its next event, as of a pause of no time. The caller's probes do nothing. */
+    static void announce() {
+        synchronized (LOCK) {
+            if (Recording.mode != Recording.NEVER) {
+                Gate.watch();
+                Recording.mode += 2;
+            }
+        }
+    }
+
     /** Pauses if there is a reason for it, else resumes. */
     private static void apply() {
         synchronized (LOCK) {

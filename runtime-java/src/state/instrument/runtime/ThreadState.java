@@ -224,6 +224,7 @@ abstract class ThreadState extends ShadowStack {
     final void goLive() {
         live = Recording.mode & ~1;
         known = Pauses.ended();
+        followKept();
     }
 
     /** Takes out the time of the pauses that ended since the last event. */
@@ -237,11 +238,15 @@ abstract class ThreadState extends ShadowStack {
             takeOut(ended - known);
             known = ended;
             live = now;
+            followKept();
             covered();
         } finally {
             mode = live;
         }
     }
+
+    /** Methods may have been added whose calls have their durations kept. The thread is BUSY. */
+    void followKept() {}
 
     /** Closes all frames but so many. */
     void uncover(int frames) {

@@ -9,6 +9,8 @@ final class Kept {
 
     /** Thresholds by id; 0: durations of the method are not kept. */
     private static volatile long[] thresholds = {};
+    /** How often methods were added that may have been called before. */
+    private static volatile int additions;
 
     private Kept() {}
 
@@ -31,8 +33,18 @@ final class Kept {
         thresholds = known;
     }
 
+    /** Methods were added that may have been called before: each thread looks for contexts that it has of them. */
+    static synchronized void added() {
+        additions++;
+    }
+
+    static int additions() {
+        return additions;
+    }
+
     /** Another recording begins. */
     static synchronized void renew() {
         thresholds = new long[0];
+        additions = 0;
     }
 }

@@ -19,6 +19,8 @@ final class TreeState extends MappedTree {
     private int guessAt;
     /** What {@link #revive} needs of each frame: both words, its CPU time, the words of its node that its end changes. */
     private long[] undo = new long[0];
+    /** Of {@link Kept}, which this thread has followed. */
+    private int keptAdditions = Kept.additions();
 
     private TreeState(Thread owner) {
         super(owner);
@@ -566,6 +568,15 @@ final class TreeState extends MappedTree {
                 int at = TreeNodes.place(node);
                 words.put(at + Format.NODE_NEXT, Sampling.next(words.get(at + Format.NODE_NEXT), words.get(at + Format.ENTRIES)));
             }
+        }
+    }
+
+    @Override
+    void followKept() {
+        int additions = Kept.additions();
+        if (additions != keptAdditions && nodes != null) {
+            keptAdditions = additions;
+            LateKept.follow(this);
         }
     }
 

@@ -27,7 +27,7 @@ final class WorstCalls {
     private CallImage[] images = new CallImage[4];
     private int count;
     /** By number of a node, which image is the nearest that has it. */
-    private final IntTable nearest = new IntTable();
+    private IntTable nearest = new IntTable();
     private final WorstCall call = new WorstCall();
     private int made;
 
@@ -65,6 +65,30 @@ final class WorstCalls {
         }
         if (number != 0) {
             nearest.put(node, number);
+        }
+    }
+
+    /** Contexts that were there before are of such methods now: {@link #made} makes all images anew. */
+    void clear() {
+        release();
+        made = 0;
+        count = 0;
+        images = new CallImage[4];
+        nearest = new IntTable();
+    }
+
+    /** All images are made. */
+    void cleared() {
+        for (int i = 1; i <= count; i++) {
+            images[i].renew();
+        }
+    }
+
+    /** A call of this context is open: what it does is not known. */
+    void isOpen(int node) {
+        CallImage image = images[nearest.get(node)];
+        if (image != null && image.root == node) {
+            image.disturbed();
         }
     }
 
