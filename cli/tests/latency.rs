@@ -34,8 +34,16 @@ fn worst(loads: u32, lock: u64, samples: u64, end: u64) -> WorstCall {
         end: 1000 + end,
         has_failed: false,
         is_part: false,
+        is_drawn: false,
         tree: of.tree,
     }
+}
+
+/// A call of each kind but the longest, as it was drawn at random: so many that wait for nothing, one that waits a little, one that loads much.
+fn drawn(usual: usize) -> Vec<WorstCall> {
+    let drawn = |call: WorstCall| WorstCall { is_drawn: true, ..call };
+    let usual = (0..usual as u64).map(|i| drawn(worst(2, 0, 0, 2 + i)));
+    usual.chain([drawn(worst(2, 2 * MS, 1, 90 * MS)), drawn(worst(500, MS, 1, 150 * MS))]).collect()
 }
 
 /// 98 calls that load twice, one of which waits for 2 ms, one that waits for 40 ms, and one that loads 500 times: 100 in all.
@@ -89,6 +97,22 @@ fn the_worst_calls_stand_beside_the_others() {
     let ends = |name: &str| run.stdout.lines().any(|line| line.ends_with(name));
     assert!(ends("    a.Pool.get()") && !ends("ReentrantLock.lock()"), "{}", run.stdout);
     dir.line("latency --worst --json worst.iprof").says(2, &["--worst", "--json"]);
+}
+
+#[test]
+fn typical_calls_are_those_in_the_middle_of_a_sample() {
+    let dir = Dir::new();
+    let longest = [worst(3, 40 * MS, 2, 140 * MS)];
+    let of = |drawn: Vec<WorstCall>| profile(&[&longest[..], &drawn].concat());
+    dir.write("drawn.iprof", of(drawn(48)));
+    let run = dir.line("latency --worst drawn.iprof").expect(0);
+    insta::assert_snapshot!("worst_beside_typical", run.stdout);
+    // Some are not there: what is there may be no sample. Nor are calls of two processes one.
+    dir.write("few.iprof", of(drawn(40)));
+    for line in ["latency --worst few.iprof", "latency --worst drawn.iprof few.iprof"] {
+        let run = dir.line(line).expect(0);
+        assert!(run.stdout.contains("; the other ") && !run.stdout.contains("typical"), "{}", run.stdout);
+    }
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn logged(run: &Run) -> Worst {
 }
 
 /// The same in a profile.
-fn kept(profile: &Profile) -> Worst {
+fn kept(calls: &[instrument_trace::WorstCall]) -> Worst {
     let call = |call: &instrument_trace::WorstCall| {
         assert!(!call.is_part);
         let mut paths = vec![String::new()];
@@ -248,7 +248,7 @@ fn kept(profile: &Profile) -> Worst {
         }
         (call.ns, call.has_failed, figures)
     };
-    let mut calls: Worst = profile.worst_calls.iter().map(call).collect();
+    let mut calls: Worst = calls.iter().map(call).collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.0));
     calls
 }
@@ -260,11 +260,18 @@ fn the_worst_of_random_calls_are_exact() {
         // Of the one that is called by others and by itself, and of one that is deep, with pauses.
         for (seed, method) in [("1", "1"), ("2", "4"), ("3", "71")] {
             let run = run(jvm, &["worst", seed, "20000", method], &["-Dinstrument.timing=all"]);
-            let (logged, kept) = (logged(&run), kept(&profile(&run)));
+            let (logged, profile) = (logged(&run), profile(&run));
+            let (kept, drawn) = (kept(&profile.worst_calls), kept(&profile.drawn_calls));
             assert!(logged.len() > 30, "{}", logged.len());
             assert_eq!(kept.len(), 10);
             assert_eq!(kept, logged[..10], "seed {seed}");
             assert!(kept.iter().any(|(_, _, did)| did.len() > 5));
+            // Those that were drawn are as they were, some of them long and some short.
+            assert_eq!(drawn.len(), logged.len().min(50));
+            let places: Vec<usize> =
+                drawn.iter().map(|call| logged.iter().position(|other| other == call).unwrap()).collect();
+            let (least, most) = (places.iter().min().unwrap(), places.iter().max().unwrap());
+            assert!(*least < logged.len() / 4 && *most >= logged.len() / 2, "{places:?}");
         }
     });
 }

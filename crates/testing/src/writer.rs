@@ -421,8 +421,8 @@ impl Writer {
 
     /// Adds one of the calls that took longest of a method.
     pub fn worst_call(&mut self, call: &WorstCall) -> &mut Writer {
-        let method =
-            u64::from(call.id + 1) | u64::from(call.has_failed) << 32 | u64::from(call.is_part) << 33;
+        let flags = [call.has_failed, call.is_part, call.is_drawn].map(u64::from);
+        let method = u64::from(call.id + 1) | flags[0] << 32 | flags[1] << 33 | flags[2] << 34;
         let header = [method, call.ns, call.end, call.tree.nodes.len() as u64];
         let nodes = call.tree.nodes.iter().map(|node| (encode::node(node, 0, false), node.samples));
         let words = nodes.flat_map(|(word, samples)| [word[0], word[1], word[2], word[3], samples]);

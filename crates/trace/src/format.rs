@@ -121,6 +121,7 @@ pub const WORST_NODE: u64 = 40;
 /// Flags of a worst call, in the word that has its method.
 pub const WORST_FAILED: u64 = 1 << 32;
 pub const WORST_PART: u64 = 1 << 33;
+pub const WORST_DRAWN: u64 = 1 << 34;
 /// A flag of what follows a node: durations of its calls are kept.
 pub const KEPT: u64 = 1;
 /// Where a node has its samples.

@@ -584,13 +584,14 @@
 //! | 64 | 4 each | 64 counts, by bucket. The first one of octave -1 has the durations of 0 ns |
 //!
 //! ## 28: worst call
-//! One of the calls that took longest of a method whose durations are kept, and what it did. The owner is the thread. Of each method the process keeps a number of them;
+//! One of the calls that took longest of a method whose durations are kept, or one that was drawn at random, and what it did. The owner is the thread. Of each method the process keeps ten of
+//! the former and 50 of the latter, of which each call is as likely as any other, or none if they found no room;
 //! a process that was killed while one took the place of another may have left both. What they did is in the trees of their threads, too: without them these are the rest.
 //!
 //! | offset | size | |
 //! |---|---|---|
 //! | 16 | 4 | id + 1 of the method |
-//! | 20 | 4 | flags: 1 an exception left it; 2 not all that it did is known: it is past a limit of depth or contexts, or there was no room |
+//! | 20 | 4 | flags: 1 an exception left it; 2 not all that it did is known: it is past a limit of depth or contexts, or there was no room; 4 it was drawn at random |
 //! | 24 | 8 | how long it took, less what the recorder took for itself, ns |
 //! | 32 | 8 | the clock at its end |
 //! | 40 | 8 | n: its nodes |

@@ -72,6 +72,8 @@ pub struct Profile {
     pub selection_changes: Vec<SelectionChange>,
     /// Calls that took longest of their methods, in the order of the file.
     pub worst_calls: Vec<WorstCall>,
+    /// Calls of methods that were drawn at random, in the order of the file.
+    pub drawn_calls: Vec<WorstCall>,
     /// Region kinds that this reader does not know, and how many of each it skipped.
     pub skipped: BTreeMap<u32, u32>,
     /// What could not be read.

@@ -209,6 +209,7 @@ impl Reader<'_, '_> {
             LINES => self.lines(region),
             THREAD_SAMPLES => self.thread_samples(region),
             WORST_CALL => match WorstCall::read(self.bytes, region) {
+                Ok(call) if call.is_drawn => self.profile.drawn_calls.push(call),
                 Ok(call) => self.profile.worst_calls.push(call),
                 Err((at, reason)) => self.damage(at, "worst call", reason),
             },

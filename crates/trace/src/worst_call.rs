@@ -1,13 +1,13 @@
-//! The calls of a method that took longest, each with what it did.
+//! The calls of a method that took longest, and some that were drawn at random, each with what it did.
 
 use crate::bytes::Bytes;
-use crate::format::{HEADER, WORST_FAILED, WORST_NODE, WORST_PART};
+use crate::format::{HEADER, WORST_DRAWN, WORST_FAILED, WORST_NODE, WORST_PART};
 use crate::method::Closes;
 use crate::regions::Region;
 use crate::tree::{Tree, TreeNode};
 use crate::tree_region::consumer;
 
-/// One of the calls of a method that took longest. All that it did is among the figures of its thread, too.
+/// One of the calls of a method that took longest, or one that was drawn at random. All that it did is among the figures of its thread, too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstCall {
     /// Copy of the runtime that recorded it.
@@ -24,6 +24,8 @@ pub struct WorstCall {
     pub has_failed: bool,
     /// Not all that it did is in the tree.
     pub is_part: bool,
+    /// It was drawn at random, however long it took.
+    pub is_drawn: bool,
     /// What it did: node 1 is the method. Nodes have entries, exits and unwinds, samples, and ns where these are known.
     pub tree: Tree,
 }
@@ -56,6 +58,7 @@ impl WorstCall {
             end,
             has_failed: method & WORST_FAILED != 0,
             is_part: method & WORST_PART != 0,
+            is_drawn: method & WORST_DRAWN != 0,
             tree,
         })
     }

@@ -8,19 +8,31 @@ const WORST_CALL: u32 = 28;
 fn call() -> WorstCall {
     let did = Script::new(0).call(1, |s| s.samples(3).times(2, |s| s.call(2, |s| s.call(3, |s| s))));
     let tree = did.record_samples(&[]).tree;
-    WorstCall { copy: 1, thread: 7, id: 1, ns: 70, end: 900, has_failed: true, is_part: false, tree }
+    WorstCall {
+        copy: 1,
+        thread: 7,
+        id: 1,
+        ns: 70,
+        end: 900,
+        has_failed: true,
+        is_part: false,
+        is_drawn: false,
+        tree,
+    }
 }
 
 #[test]
 fn worst_calls_are_read_as_they_were_written() {
     let call = call();
     let mut writer = Writer::new();
+    writer.worst_call(&WorstCall { is_drawn: true, ..call.clone() });
     writer.worst_call(&call).worst_call(&WorstCall { is_part: true, has_failed: false, ..call.clone() });
     let profile = Profile::parse(&writer.finish()).unwrap();
     assert_eq!(profile.damage, []);
     let facts = |of: &WorstCall| (of.thread, of.id, of.ns, of.end, of.has_failed, of.is_part);
     let read: Vec<_> = profile.worst_calls.iter().map(facts).collect();
     assert_eq!(read, [(7, 1, 70, 900, true, false), (7, 1, 70, 900, false, true)]);
+    assert_eq!(profile.drawn_calls.iter().map(facts).collect::<Vec<_>>(), [(7, 1, 70, 900, true, false)]);
     let nodes = |of: &WorstCall| {
         let figures =
             of.tree.nodes.iter().map(|n| (n.consumer, n.parent, n.entries, n.closes.exits, n.samples));

@@ -15,6 +15,7 @@ mod calls;
 mod contended;
 mod did;
 mod trees;
+mod typical;
 mod worst;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use crate::timeline::{RESOURCE, Timeline};
 pub use call_tree::{CallTree, Difference};
 pub use did::{Context, Did, Own};
 pub use instrument_trace::Histogram;
+pub use typical::Typical;
 pub use worst::{Bad, MOST_WORST, Worst};
 
 /// Slowest calls that are kept of a method.

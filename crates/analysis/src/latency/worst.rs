@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use instrument_trace::{Profile, ThreadKind, TreeNode, WorstCall};
+use instrument_trace::{Histogram, Profile, ThreadKind, TreeNode, WorstCall};
 
 use super::contended;
 use super::did::{Did, Meaning, is_timed};
+use super::typical::{Drawn, Typical};
 use crate::load::samples;
 use crate::session::{Error, ProfileFile};
 
 /// Worst calls that are kept of a method.
 pub const MOST_WORST: usize = 10;
-
 /// One of the worst calls.
 #[derive(Debug, Clone)]
 pub struct Bad {
@@ -37,6 +37,8 @@ pub struct Worst {
     pub method: String,
     /// The longest first.
     pub calls: Vec<Bad>,
+    /// None: too few calls were drawn at random, or there was no room for them, or several processes have some.
+    pub typical: Option<Typical>,
     /// What all other calls did, those that are open as well.
     pub rest: Did,
     /// Those of them that ended, and their ns.
@@ -81,8 +83,7 @@ impl Worst {
         calls.sort_by_key(|(file, call, _)| (Reverse(call.ns), *file, call.end));
         calls.truncate(MOST_WORST);
         let is_timed = files.iter().all(|file| is_timed(&file.profile));
-        let (mut rest, mut ns, mut longest) = (Did::new(is_timed), 0u64, 0);
-        let mut ended = 0u64;
+        let (mut rest, mut all) = (Did::new(is_timed), Histogram::default());
         for file in files {
             for thread in file.profile.threads.iter().filter(|thread| wants(&thread.name)) {
                 let Some(tree) = &thread.tree else { continue };
@@ -99,20 +100,13 @@ impl Worst {
                     continue;
                 }
                 rest.add(tree, |index| tops.contains_key(&(index as u32 + 1)), &meaning);
-                for of in tops.values().flat_map(|of| [&of.returned, &of.failed]) {
-                    ns = ns.saturating_add(u64::try_from(of.sum()).unwrap_or(u64::MAX));
-                    ended = ended.saturating_add(of.count());
-                    longest = longest.max(of.range().map_or(0, |(_, most)| most));
-                }
+                tops.values().flat_map(|of| [&of.returned, &of.failed]).for_each(|of| all.merge(of));
             }
         }
         let tell = |(number, call, thread): (usize, &'a WorstCall, String)| {
             let file = &files[number];
-            let threads = &file.profile.threads;
-            let of = threads.iter().find(|of| (of.copy, of.ordinal) == (call.copy, call.thread));
-            let worth = of.or(threads.first()).map_or(0.0, |of| samples::worth(of, &file.profile));
             let mut did = Did::new(is_timed);
-            did.add(&call.tree, |index| index == 0, &Meaning { file, copy: call.copy, worth });
+            add(&mut did, file, call);
             let bad = Bad {
                 ns: call.ns,
                 end: call.end.saturating_sub(file.profile.start_clock),
@@ -124,6 +118,12 @@ impl Worst {
             ((number, call), bad)
         };
         let mut told: Vec<_> = calls.into_iter().map(tell).collect();
+        let is_wanted = |file: &ProfileFile, call: &WorstCall| {
+            call.end > file.profile.window_clock && wants(&thread(&file.profile, call))
+        };
+        let drawn = Drawn::of(files, &method, &all, &is_wanted);
+        let mut typical = Did::new(is_timed);
+        drawn.typical.iter().for_each(|(number, call)| add(&mut typical, &files[*number], call));
         for (number, file) in files.iter().enumerate() {
             contended::visit(file, &method, wants, |thread, wait, path| {
                 rest.wait(path, wait.end - wait.start);
@@ -132,6 +132,9 @@ impl Worst {
                         && wait.end > call.end.saturating_sub(call.ns)
                         && wait.start < call.end
                 };
+                if drawn.typical.iter().any(|(of, call)| *of == number && is_in(call)) {
+                    typical.wait(path, wait.end - wait.start);
+                }
                 let call = told.iter_mut().find(|((of, call), _)| *of == number && is_in(call));
                 if let Some((_, bad)) = call {
                     bad.did.wait(path, wait.end - wait.start);
@@ -140,12 +143,26 @@ impl Worst {
         }
         let calls: Vec<Bad> = told.into_iter().map(|(_, bad)| bad).collect();
         let mut is_exact = true;
+        let (mut ended, mut ns) = (all.count(), u64::try_from(all.sum()).unwrap_or(u64::MAX));
         for call in &calls {
             is_exact &= rest.subtract(&call.did);
             (ended, ns) = (ended.saturating_sub(1), ns.saturating_sub(call.ns));
         }
-        Ok(Worst { method, calls, rest, rest_ended: (ended, ns), longest, is_exact })
+        let longest = all.range().map_or(0, |(_, most)| most);
+        let took = || drawn.typical.iter().map(|(_, call)| call.ns);
+        let range = took().min().zip(took().max());
+        let typical =
+            range.map(|range| Typical { did: typical, ns: took().sum(), range, drawn: drawn.count });
+        Ok(Worst { method, calls, typical, rest, rest_ended: (ended, ns), longest, is_exact })
     }
+}
+
+/// Adds what a call did.
+fn add(did: &mut Did, file: &ProfileFile, call: &WorstCall) {
+    let threads = &file.profile.threads;
+    let of = threads.iter().find(|of| (of.copy, of.ordinal) == (call.copy, call.thread));
+    let worth = of.or(threads.first()).map_or(0.0, |of| samples::worth(of, &file.profile));
+    did.add(&call.tree, |index| index == 0, &Meaning { file, copy: call.copy, worth });
 }
 
 /// The name of the thread of a call; of one whose figures are part of a sum that of the sum, or none.

@@ -2,49 +2,32 @@
 //!
 //! 1. A sentence: what the longest calls and the others took, and the largest difference.
 //! 2. The differences, the largest first: of a call of each side.
-//! 3. The tree of the longest calls, beside an average call of the others.
+//! 3. The tree of the longest calls, beside a typical call, or an average one of the others.
 
 use std::io::Write;
 
 use instrument_names::printable::printable;
 
+mod beside;
+
 use super::aligned::Aligned;
 use super::labels::Labels;
 use super::{Error, Options};
-use crate::latency::{Bad, Own, Worst};
+use crate::latency::{Bad, Did, Worst};
 use crate::model::{Arcflow, Kind};
 use crate::text::quantity;
+use beside::{Beside, LEAST, Part, SAMPLED, differences, mean};
 
 /// Differences that are printed.
 const DIFFERENCES: usize = 8;
 /// Contexts of a tree that are printed, unless a number is asked for.
 const CONTEXTS: usize = 30;
-/// What is known from samples.
-const SAMPLED: &str = "runs in";
-/// What has a smaller part of a call is left out.
-const LEAST: f64 = 0.01;
-
-/// What calls of the two sides took in one thing, on average.
-struct Difference<'a> {
-    verb: &'static str,
-    /// None: nobody knows in what.
-    name: Option<(&'a str, Option<&'a str>)>,
-    here: f64,
-    others: f64,
-    calls: Option<(f64, f64)>,
-}
-
-impl Difference<'_> {
-    fn ns(&self) -> f64 {
-        self.here - self.others
-    }
-
-    fn label(&self, labels: &Labels) -> String {
-        match self.name {
-            None => "(neither seen to run, nor in a call that is known to wait)".to_owned(),
-            Some((name, Some(caller))) => format!("{} in {}", labels.of(name), labels.of(caller)),
-            Some((name, None)) => labels.of(name).into_owned(),
-        }
+/// What a part of a call is called.
+fn label(part: Part<'_>, labels: &Labels) -> String {
+    match part {
+        None => "(neither seen to run, nor in a call that is known to wait)".to_owned(),
+        Some((name, Some(caller))) => format!("{} in {}", labels.of(name), labels.of(caller)),
+        Some((name, None)) => labels.of(name).into_owned(),
     }
 }
 
@@ -72,27 +55,32 @@ pub fn write(
         if number > 0 {
             writeln!(out)?;
         }
-        method(out, of, &labels, options)?;
+        let beside = Beside::new(of);
+        method(out, of, &beside, &labels, options)?;
         for bad in of.calls.iter().take(trees) {
-            tree(out, of, bad, &labels, options)?;
+            tree(out, &beside, bad, &labels, options)?;
         }
     }
     Ok(())
 }
 
-fn method(out: &mut dyn Write, of: &Worst, labels: &Labels, options: &Options<'_>) -> Result<(), Error> {
-    let kept = of.calls.len() as f64;
-    let (name, (rest, ns)) = (labels.of(&of.method), of.rest_ended);
-    let mean = of.calls.iter().map(|call| call.ns as f64).sum::<f64>() / kept;
-    let typical = ns as f64 / rest.max(1) as f64;
+fn method(
+    out: &mut dyn Write,
+    of: &Worst,
+    beside: &Beside<'_>,
+    labels: &Labels,
+    options: &Options<'_>,
+) -> Result<(), Error> {
+    let (kept, mean, name) = (of.calls.len(), mean(of), labels.of(&of.method));
     let least = of.calls.last().map_or(0, |call| call.ns);
     let most = of.calls.first().map_or(0, |call| call.ns);
-    let others = match rest {
+    let others = match of.rest_ended.0 {
+        _ if beside.is_typical => format!("; a typical one took {}", time(beside.mean)),
         0 => String::new(),
-        1 => format!("; the other one took {}", time(typical)),
-        _ => format!("; the other {rest} took {} on average", time(typical)),
+        1 => format!("; the other one took {}", time(beside.mean)),
+        rest => format!("; the other {rest} took {} on average", time(beside.mean)),
     };
-    match of.calls.len() {
+    match kept {
         1 => writeln!(out, "{name}: its longest call took {}{others}", time(most as f64))?,
         _ => writeln!(
             out,
@@ -102,26 +90,24 @@ fn method(out: &mut dyn Write, of: &Worst, labels: &Labels, options: &Options<'_
             time(mean),
         )?,
     }
-    let differences = differences(of, (mean, typical));
+    let differences = differences(of, beside);
+    let others = if beside.is_typical { "typical" } else { "others" };
     // Where nobody knows the time to be says nothing, unless there is nothing else.
-    match differences.iter().find(|row| row.name.is_some()).or(differences.first()) {
+    match differences.iter().find(|row| row.part.is_some()).or(differences.first()) {
         Some(first) => {
-            let (here, all, others) = (time(first.here), time(mean), time(first.others));
-            let (verb, label) = (first.verb, first.label(labels));
+            let (here, all, there) = (time(first.here), time(mean), time(first.others));
+            let (verb, label) = (first.verb, label(first.part, labels));
             // Of a few calls there are few samples.
             let about = if verb == SAMPLED { "about " } else { "" };
-            let calls = first
-                .calls
-                .map(|(here, others)| format!(" (calls: {}, others {})", count(here), count(others)));
-            writeln!(
-                out,
-                "{about}{here} of {all} {verb} {label}; {others} in the others{}\n",
-                calls.unwrap_or_default()
-            )?;
+            let of_those = if beside.is_typical && verb != SAMPLED { "a typical one" } else { "the others" };
+            let calls = first.calls.map_or_else(String::new, |(here, there)| {
+                format!(" (calls: {}, {others} {})", count(here), count(there))
+            });
+            writeln!(out, "{about}{here} of {all} {verb} {label}; {there} in {of_those}{calls}\n")?;
         }
         None => writeln!(out, "they took longer in nothing that makes a hundredth of them\n")?,
     }
-    let headers = ["more", "here", "calls", "others", "calls", ""].map(str::to_owned).to_vec();
+    let headers = ["more", "here", "calls", others, "calls", ""].map(str::to_owned).to_vec();
     let mut table = Aligned::new(headers, "what a call took longer for, by itself, on average").with_text(1);
     for row in differences.iter().take(DIFFERENCES) {
         let calls = row.calls.map_or(("-".to_owned(), "-".to_owned()), |(a, b)| (count(a), count(b)));
@@ -133,12 +119,30 @@ fn method(out: &mut dyn Write, of: &Worst, labels: &Labels, options: &Options<'_
             calls.1,
             row.verb.to_owned(),
         ];
-        table.exact(cells, &row.label(labels));
+        table.exact(cells, &label(row.part, labels));
     }
     if !differences.is_empty() {
         table.print_as(out, options)?;
     }
+    compared(out, of, beside)?;
     remarks(out, of)
+}
+
+/// What it was compared with.
+fn compared(out: &mut dyn Write, of: &Worst, beside: &Beside<'_>) -> Result<(), Error> {
+    let Some(typical) = &of.typical else { return Ok(()) };
+    let (from, to) = typical.range;
+    write!(
+        out,
+        "typical: the average of {} calls between p40 and p60 ({} to {}), of {} that were drawn at random",
+        typical.did.calls(),
+        time(from as f64),
+        time(to as f64),
+        typical.drawn
+    )?;
+    let is_sampled = !beside.did.is_timed();
+    writeln!(out, "{}", if is_sampled { "; of what runs, of all other calls" } else { "" })?;
+    Ok(())
 }
 
 /// What is to be known of the figures.
@@ -162,48 +166,6 @@ fn remarks(out: &mut dyn Write, of: &Worst) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a call of the worst ones took longer for than one of the others, the most first.
-fn differences<'a>(of: &'a Worst, (mean, typical): (f64, f64)) -> Vec<Difference<'a>> {
-    let (kept, rest) = (of.calls.len() as f64, of.rest.calls().max(1) as f64);
-    let others = of.rest.parts();
-    // Names live as long as the calls do.
-    let mut here = std::collections::BTreeMap::<_, (Own, u64)>::new();
-    for call in &of.calls {
-        for (key, (own, calls)) in call.did.parts() {
-            let sum = here.entry(key).or_default();
-            sum.0.waiting += own.waiting;
-            sum.0.running += own.running;
-            sum.1 += calls;
-        }
-    }
-    let runs = if of.rest.is_timed() { "passes in" } else { SAMPLED };
-    let mut rows = Vec::new();
-    let mut known = 0.0;
-    for (key, (own, calls)) in here {
-        let (own_others, calls_others) = others.get(&key).copied().unwrap_or_default();
-        let calls = Some((calls as f64 / kept, calls_others as f64 / rest));
-        // A method that does not block itself waits to enter a monitor.
-        let waits = if key.1.is_some() { "waits for" } else { "waits in" };
-        for (verb, here, there) in
-            [(waits, own.waiting, own_others.waiting), (runs, own.running, own_others.running)]
-        {
-            known += here / kept;
-            rows.push(Difference { verb, name: Some(key), here: here / kept, others: there / rest, calls });
-        }
-    }
-    let known_others = of.rest.own().iter().map(|own| own.sum()).sum::<f64>() / rest;
-    rows.push(Difference {
-        verb: "passes",
-        name: None,
-        here: (mean - known).max(0.0),
-        others: (typical - known_others).max(0.0),
-        calls: None,
-    });
-    rows.retain(|row| row.here > 0.0 && row.ns() >= LEAST * mean);
-    rows.sort_by(|a, b| b.ns().total_cmp(&a.ns()).then_with(|| a.name.cmp(&b.name)));
-    rows
-}
-
 /// An average number of calls.
 fn count(calls: f64) -> String {
     match calls {
@@ -215,7 +177,7 @@ fn count(calls: f64) -> String {
 
 fn tree(
     out: &mut dyn Write,
-    of: &Worst,
+    beside: &Beside<'_>,
     bad: &Bad,
     labels: &Labels,
     options: &Options<'_>,
@@ -231,10 +193,11 @@ fn tree(
         "" => writeln!(out)?,
         thread => writeln!(out, ", in thread {}", printable(thread))?,
     }
-    let others = of.rest.calls().max(1) as f64;
-    let (cum, rest, contexts) = (bad.did.cum(), of.rest.cum(), bad.did.contexts());
-    let places = places(of, bad);
-    let typical = |index: usize| places[index].map_or(0.0, |at| of.rest.contexts()[at].calls as f64 / others);
+    let (all, all_ran) = beside.calls();
+    let (cum, contexts) = (bad.did.cum(), bad.did.contexts());
+    let (did, ran) = (beside.did.cum(), beside.ran.cum());
+    let (places, places_ran) = (places(beside.did, bad), places(beside.ran, bad));
+    let typical = |index: usize| places[index].map_or(0.0, |at| beside.did.contexts()[at].calls as f64 / all);
     // What takes time, or is called more often than elsewhere, with all that leads there.
     let mut is_notable: Vec<bool> = (contexts.iter().enumerate())
         .map(|(index, context)| {
@@ -251,7 +214,8 @@ fn tree(
     }
     let most = options.top.unwrap_or(CONTEXTS);
     let runs = if bad.did.is_timed() { "passes" } else { "runs" };
-    let headers = ["calls", "others", "waits", "others", runs, "others"].map(str::to_owned).to_vec();
+    let others = if beside.is_typical { "typical" } else { "others" };
+    let headers = ["calls", others, "waits", others, runs, others].map(str::to_owned).to_vec();
     let mut table = Aligned::new(headers, "function, with what it called");
     // Contexts to come, with their depths.
     let (mut rows, mut next) = (0, vec![(0, 0)]);
@@ -260,14 +224,15 @@ fn tree(
             continue;
         }
         rows += 1;
-        let of_others = places[index].map(|at| rest[at]).unwrap_or_default();
+        let waits = places[index].map_or(0.0, |at| did[at].waiting / all);
+        let runs = places_ran[index].map_or(0.0, |at| ran[at].running / all_ran);
         let cells = vec![
             contexts[index].calls.to_string(),
             count(typical(index)),
             time(cum[index].waiting),
-            time(of_others.waiting / others),
+            time(waits),
             time(cum[index].running),
-            time(of_others.running / others),
+            time(runs),
         ];
         table.exact(cells, &format!("{}{}", "  ".repeat(depth), labels.of(&contexts[index].name)));
         let below = &mut children[index];
@@ -285,13 +250,13 @@ fn tree(
     Ok(())
 }
 
-/// Where the contexts of a call are in the rest.
-fn places(of: &Worst, bad: &Bad) -> Vec<Option<usize>> {
+/// Where the contexts of a call are in what others did.
+fn places(others: &Did, bad: &Bad) -> Vec<Option<usize>> {
     let mut places: Vec<Option<usize>> = Vec::new();
     for (index, context) in bad.did.contexts().iter().enumerate() {
         let place = match index {
-            0 => (of.rest.calls() > 0).then_some(0),
-            _ => places[context.caller].and_then(|caller| of.rest.find(caller, &context.name)),
+            0 => (others.calls() > 0).then_some(0),
+            _ => places[context.caller].and_then(|caller| others.find(caller, &context.name)),
         };
         places.push(place);
     }

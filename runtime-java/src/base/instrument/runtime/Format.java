@@ -171,6 +171,8 @@ final class Format {
     static final long WORST_FAILED = 1L << 32;
     /** Not all that it did is known. */
     static final long WORST_PART = 1L << 33;
+    /** It was drawn at random. */
+    static final long WORST_DRAWN = 1L << 34;
 
     /** What numbers of nodes count in. */
     static final int UNIT_WORDS = 8;

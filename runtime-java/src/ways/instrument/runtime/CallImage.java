@@ -37,6 +37,8 @@ final class CallImage {
     private int end = STEP;
     /** Indexes by number of the node. */
     private final IntTable indexes = new IntTable();
+    /** {@link WorstCalls#deeper} when the last call ended. */
+    int hadDeeper;
     /** There was no room for a node. */
     boolean isPart;
 

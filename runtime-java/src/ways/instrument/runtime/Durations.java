@@ -79,12 +79,12 @@ final class Durations {
         return (failed ? 1L << Format.FAILED_SHIFT : 0) | (long) (bucket(ns) / PER_OCTAVE) << Format.OCTAVE_SHIFT | node;
     }
 
-    /** A call of a context that has its durations kept has ended. {@code hasDeeper}: some calls have no context. Gives the ns that it took to make room, as {@link #keep}. */
-    long ended(ThreadState thread, Region stack, int node, long ns, int column, long end, boolean hasDeeper) {
+    /** A call of a context that has its durations kept has ended. Gives the ns that it took to make room, as {@link #keep}. */
+    long ended(ThreadState thread, Region stack, int node, long ns, int column, long end) {
         boolean failed = column == Format.UNWINDS;
         boolean isKnown = failed || column == Format.EXITS;
         long took = isKnown ? keep(thread, stack, key(node, ns, failed), ns) : 0;
-        return took + worst.ended(thread, node, isKnown ? ns : -1, failed, end, hasDeeper);
+        return took + worst.ended(thread, node, isKnown ? ns : -1, failed, end);
     }
 
     /**

@@ -255,7 +255,7 @@ abstract class MappedTree extends ThreadState {
             time(words, at, Math.max(0, now - start), onTrial ? 0 : Format.idPlusOne(words.get(frame)));
         }
         if (start != 0 && isKept(at)) {
-            takeOutOwn(durations.ended(this, tree, node, Math.max(0, now - start), column, now, deeper != 0));
+            takeOutOwn(durations.ended(this, tree, node, Math.max(0, now - start), column, now));
         }
         if (CPU) {
             words.put(at + Format.NODE_CPU, words.get(at + Format.NODE_CPU) + Math.max(0, cpuNow - cpuStarts[frame - bottom >> 1]));

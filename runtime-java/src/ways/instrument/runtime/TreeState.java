@@ -531,6 +531,9 @@ final class TreeState extends MappedTree {
         long next = words.get(at + Format.NODE_NEXT);
         entered(at, next);
         // Of calls that come this way hardly any is the first of a call that waits: LibraryCalls knows which.
+        if (untimed && durations != null && isDeeper(node)) {
+            durations.worst.deeper++;
+        }
         boolean timed = SAMPLES ? LibraryCalls.has(idPlusOne - 1) || isKept(at) : !SAMPLED || !Sampling.skips(entries, next);
         words.put(top + 1, untimed || !timed ? 0 : Clock.now());
         endOfProbe();

@@ -44,12 +44,12 @@ final class WorstCall {
         numbers[index] = ++count;
     }
 
-    /** A region with it that readers do not see yet; null: there is no room. */
-    Region write(long ns, long end, long flags) {
+    /** A region with it that readers do not see yet; null: there is no room, of so many bytes. */
+    Region write(long ns, long end, long flags, long room) {
         int words = Format.HEADER_WORDS + count * Format.WORST_NODE_WORDS;
         // A power of two can be used again.
         int length = Integer.highestOneBit(8 * words - 1) << 1;
-        Region region = WorstOf.hasRoom(length) ? Recording.file.allocate(length) : null;
+        Region region = length <= room ? Recording.file.allocate(length) : null;
         if (region == null) {
             return null;
         }

@@ -14,13 +14,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * one until then loses its region: {@link WorstOf}.
  * </ol>
  *
- * What is left of the tree without the worst calls is the rest, exactly: readers subtract.
+ * A call may also be drawn at random, however long it took: what such calls did is what is typical. It is kept in the same way.
+ *
+ * <p>What is left of the tree without the worst calls is the rest, exactly: readers subtract.
  */
 final class WorstCalls {
     /** Nodes that images of a process may have, each in every image that it is in: 16 MB of the heap. */
     private static final int MOST = 250000;
     /** What an image without nodes takes of the heap, in nodes. */
     private static final int IMAGE = 8;
+    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final Words words;
@@ -30,6 +33,10 @@ final class WorstCalls {
     private IntTable nearest = new IntTable();
     private final WorstCall call = new WorstCall();
     private int made;
+    /** Calls of the thread so far that have no context of their own. */
+    int deeper;
+    /** What {@link #draw} made its last number of; 0: it made none. */
+    private long drawn;
 
     WorstCalls(Words words) {
         this.words = words;
@@ -93,18 +100,37 @@ final class WorstCalls {
     }
 
     /** A call of a context has ended; ns -1: how long it took is not known. Gives the ns that it took to keep it. */
-    long ended(ThreadState thread, int node, long ns, boolean failed, long end, boolean hasDeeper) {
+    long ended(ThreadState thread, int node, long ns, boolean failed, long end) {
         CallImage image = images[nearest.get(node)];
         if (image == null || image.root != node) {
             // A thread on trial.
             return 0;
         }
-        long took = ns > image.worst.least ? keep(thread, image, ns, failed, end, hasDeeper) : 0;
+        long took = 0;
+        if (ns >= 0) {
+            boolean hasDeeper = deeper != image.hadDeeper;
+            if (ns > image.worst.least) {
+                took += keep(thread, image, image.worst, ns, ns, failed, end, hasDeeper);
+            }
+            long draw = draw(end);
+            if (draw > image.worst.drawn.least) {
+                took += keep(thread, image, image.worst.drawn, draw, ns, failed, end, hasDeeper);
+            }
+        }
+        image.hadDeeper = deeper;
         image.renew();
         return took;
     }
 
-    private long keep(ThreadState thread, CallImage image, long ns, boolean failed, long end, boolean hasDeeper) {
+    /** A number above 0 for a call that ended at this moment: see SplittableRandom. */
+    private long draw(long end) {
+        drawn = drawn == 0 ? end : drawn + GOLDEN;
+        long mixed = (drawn ^ drawn >>> 30) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
+        return (mixed ^ mixed >>> 31) >>> 1 | 1;
+    }
+
+    private long keep(ThreadState thread, CallImage image, WorstOf of, long key, long ns, boolean failed, long end, boolean hasDeeper) {
         int before = thread.mode;
         thread.mode = ThreadState.BUSY;
         long began = Clock.now();
@@ -117,7 +143,7 @@ final class WorstCalls {
             }
             boolean isPart = !isKnown || image.isPart || hasDeeper;
             long flags = (words.get(TreeNodes.place(image.root)) & 0xffffffffL) | (failed ? Format.WORST_FAILED : 0) | (isPart ? Format.WORST_PART : 0);
-            image.worst.take(ns, call.write(ns, end, flags), thread.ordinal);
+            of.take(key, call, ns, end, flags, thread.ordinal);
             return Clock.now() - began;
         } catch (StackOverflowError e) {
             return 0;
