@@ -77,7 +77,8 @@ fn percentiles_are_those_that_the_program_measures_itself() -> Result<()> {
         ensure!(calls.iter().any(|part| tells(&part)), "{text}");
 
         // The document has every call, in the buckets of an exponential histogram.
-        let document: Value = serde_json::from_str(&latency(&profile, &["--json"])?)?;
+        let document: Value =
+            serde_json::from_str(&latency(&profile, &["--json", "--method", "Slow#order", "--slowest"])?)?;
         let rows = document["rows"].as_array().context("rows")?;
         let order = rows
             .iter()
@@ -97,6 +98,12 @@ fn percentiles_are_those_that_the_program_measures_itself() -> Result<()> {
         assert_eq!(slowest.len(), 10);
         assert_eq!(order["slowest"][0]["thread"], "main");
         ensure!(slowest.is_sorted_by(|a, b| a >= b), "{slowest:?}");
+        // Of those that are asked for it has the contexts, whose own times are all of the call, and what took longer.
+        let (first, second) = (&order["slowest"][0], &order["slowest"][1]);
+        let contexts = first["contexts"].as_array().context("contexts")?;
+        let sum: f64 = contexts.iter().filter_map(|context| context["ns"].as_f64()).sum();
+        ensure!((sum / slowest[0] as f64 - 1.0).abs() < 0.01, "{first}");
+        ensure!(first["differences"][0]["function"].is_string() && second["contexts"].is_null(), "{first}");
         assert_eq!(
             Some(slowest[0]),
             ["returned", "failed"].iter().filter_map(|end| order[end]["max"].as_u64()).max()

@@ -5,7 +5,8 @@ use crate::io::recorded;
 use crate::io::talk::Talk;
 use crate::options::{session, view};
 use anyhow::Result;
-use instrument_analysis::latency::{CallTree, Latency, MOST_SLOWEST, MOST_WORST, Worst};
+use instrument_analysis::latency::{CallTree, Durations, Latency, MOST_SLOWEST, MOST_WORST, Worst};
+use instrument_analysis::report::latency::{Slow, Slowest};
 use instrument_analysis::report::{self, Format, latency, latency_worst};
 use instrument_analysis::session::{Session, thread_filter};
 use instrument_analysis::timeline::Timeline;
@@ -27,11 +28,11 @@ pub(crate) struct Opts {
     view: view::Opts,
     /// Of the first method, print its N slowest calls, at most 10: what took longer than in a typical call, and the tree of what it did
     #[arg(long, value_name = "N", default_missing_value = "1", num_args = 0..=1, require_equals = true,
-        value_parser = clap::value_parser!(u8).range(1..=MOST_SLOWEST as i64), conflicts_with_all = ["json", "csv"])]
+        value_parser = clap::value_parser!(u8).range(1..=MOST_SLOWEST as i64), conflicts_with = "csv")]
     slowest: Option<u8>,
     /// Of methods that --latency named, print what their longest calls did and the others did not, and the trees of the N longest, at most 10
     #[arg(long, value_name = "N", default_missing_value = "1", num_args = 0..=1, require_equals = true,
-        value_parser = clap::value_parser!(u8).range(0..=MOST_WORST as i64), conflicts_with_all = ["json", "csv", "slowest"])]
+        value_parser = clap::value_parser!(u8).range(0..=MOST_WORST as i64), conflicts_with = "slowest")]
     worst: Option<u8>,
     /// Print at most N levels of these trees
     #[arg(long, value_name = "N")]
@@ -67,20 +68,33 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
             return latency_worst::write(out, worst, *trees, &session.model, options);
         }
         let rows = latency::rows(&found, options);
-        latency::write(out, &rows, &timeline, (&session.model, &found), options)?;
-        let Some((&(method, durations), slowest)) = rows.first().zip(opts.slowest) else { return Ok(()) };
-        let tree = |call| {
-            let tree = CallTree::new(&timeline, &session.profiles, method, call);
-            tree.map_err(|error| report::Error::Output(std::io::Error::other(error)))
+        let slowest = match (rows.first(), opts.slowest) {
+            (Some(&(method, durations)), Some(calls)) => {
+                slowest(method, durations, calls, session, &timeline)?
+            }
+            _ => Slowest::default(),
         };
-        let typical = durations.typical().map(tree).transpose()?.flatten();
-        for &call in durations.slowest.iter().take(slowest.into()) {
-            let slow = latency::Slow { method, call, tree: tree(call)?, typical: typical.as_ref() };
-            let options = report::Options { select: None, top: None, sort: None, ..*options };
-            latency::write_slow(out, &slow, &timeline, &session.model, &options)?;
-        }
+        latency::write(out, &rows, &timeline, (&session.model, &found), &slowest, options)?;
         Ok(())
     })
+}
+
+/// What the slowest calls of a method did, so many of them, and a typical one.
+fn slowest<'a>(
+    method: &'a str,
+    durations: &Durations,
+    calls: u8,
+    session: &Session,
+    timeline: &Timeline,
+) -> Result<Slowest<'a>, report::Error> {
+    let tree = |call| {
+        let tree = CallTree::new(timeline, &session.profiles, method, call);
+        tree.map_err(|error| report::Error::Output(std::io::Error::other(error)))
+    };
+    let typical = durations.typical().map(tree).transpose()?.flatten();
+    let calls = durations.slowest.iter().take(calls.into());
+    let calls = calls.map(|&call| Ok(Slow { method, call, tree: tree(call)? }));
+    Ok(Slowest { calls: calls.collect::<Result<_, report::Error>>()?, typical })
 }
 
 /// The worst calls that the profiles have, and how many trees are asked for.

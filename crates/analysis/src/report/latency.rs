@@ -45,7 +45,7 @@ pub fn rows<'a>(latency: &'a Latency, options: &Options<'_>) -> Vec<Row<'a>> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Writes the rows of `latency`. `model`: what knows the names of the methods.
+/// Writes the rows of `latency`, and what the slowest calls of the first one did that are given. `model`: what knows the names of the methods.
 ///
 /// # Errors
 /// The output failed.
@@ -54,6 +54,7 @@ pub fn write(
     rows: &[Row<'_>],
     timeline: &Timeline,
     (model, latency): (&Arcflow, &Latency),
+    slowest: &Slowest<'_>,
     options: &Options<'_>,
 ) -> Result<(), Error> {
     let most = match (options.top, options.format) {
@@ -68,9 +69,13 @@ pub fn write(
             if left_out > 0 {
                 writeln!(out, "without {left_out} calls whose durations found no room")?;
             }
-            Ok(())
+            let options = Options { select: None, top: None, sort: None, ..*options };
+            let mut calls = slowest.calls.iter();
+            calls.try_for_each(|call| {
+                write_slow(out, call, slowest.typical.as_ref(), timeline, model, &options)
+            })
         }
-        Format::Json => document(out, printed, timeline, left_out),
+        Format::Json => document(out, printed, timeline, left_out, slowest),
         Format::Csv => table(out, printed),
     }
 }
@@ -123,17 +128,26 @@ fn text(
     Ok(())
 }
 
-fn document(out: &mut dyn Write, rows: &[Row<'_>], timeline: &Timeline, left_out: u64) -> Result<(), Error> {
+fn document(
+    out: &mut dyn Write,
+    rows: &[Row<'_>],
+    timeline: &Timeline,
+    left_out: u64,
+    slowest: &Slowest<'_>,
+) -> Result<(), Error> {
     write!(out, "{{\"report\":\"latency\",\"unit\":\"ns\",\"scale\":6,\"left_out\":{left_out},\"rows\":[")?;
     for (i, (name, durations)) in rows.iter().enumerate() {
-        let slowest: Vec<Value> = durations.slowest.iter().map(|call| slow(call, timeline)).collect();
+        let mut calls: Vec<Value> = durations.slowest.iter().map(|call| slow(call, timeline)).collect();
+        for (value, slow) in calls.iter_mut().zip(slowest.calls.iter().filter(|_| i == 0)) {
+            did(value, slow, slowest.typical.as_ref());
+        }
         let mut row = json!({
             "function": name,
             "open": durations.open,
             "end_not_seen": durations.unknown,
             "returned": histogram(&durations.returned),
             "failed": histogram(&durations.failed),
-            "slowest": slowest,
+            "slowest": calls,
         });
         if let Some((threshold, calls)) = durations.over {
             (row["threshold"], row["over"]) = (json!(threshold), json!(calls));
@@ -151,6 +165,35 @@ fn slow(call: &Call, timeline: &Timeline) -> Value {
         value["process"] = json!(timeline.processes.get(row.process).map(|process| &process.label));
     }
     value
+}
+
+/// What a call did, beside a typical one.
+fn did(value: &mut Value, slow: &Slow<'_>, typical: Option<&CallTree>) {
+    let Some(tree) = &slow.tree else { return };
+    value["waited"] = json!(tree.waited);
+    if let Some(typical) = typical {
+        value["typical"] = json!({"ns": typical.call.ns, "waited": typical.waited});
+        let difference = |row: crate::latency::Difference| {
+            let (ns, calls) = (row.ns, row.calls);
+            let (here, typical) = (machine::number(ns.0), machine::number(ns.1));
+            json!({"function": row.name, "ns": here, "typical_ns": typical, "calls": calls.0, "typical_calls": calls.1})
+        };
+        value["differences"] = tree.more_than(typical).into_iter().map(difference).collect();
+    }
+    let mut places = std::collections::HashMap::new();
+    let mut contexts: Vec<Value> = Vec::new();
+    let of = &tree.tree;
+    for id in of.ids().skip(1) {
+        let node = of.node(id);
+        places.insert(id, contexts.len());
+        contexts.push(json!({
+            "function": of.name(node.consumer),
+            "caller": places.get(&node.parent),
+            "calls": node.n,
+            "ns": machine::number(of.base(id)[0]),
+        }));
+    }
+    value["contexts"] = contexts.into();
 }
 
 fn histogram(of: &Histogram) -> Value {
@@ -186,6 +229,13 @@ fn table(out: &mut dyn Write, rows: &[Row<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Slow calls of a method, and what a typical one did; none: there are too few.
+#[derive(Default)]
+pub struct Slowest<'a> {
+    pub calls: Vec<Slow<'a>>,
+    pub typical: Option<CallTree>,
+}
+
 /// What is written of a slow call.
 pub struct Slow<'a> {
     /// The name of the method.
@@ -193,17 +243,16 @@ pub struct Slow<'a> {
     pub call: Call,
     /// What it did; none: the trace does not tell, as of what lies below the deepest context.
     pub tree: Option<CallTree>,
-    /// A call of the method that is not slow; none: there are too few.
-    pub typical: Option<&'a CallTree>,
 }
 
 /// Writes what a slow call of a method did: what took longer than in a typical one, and its tree. `model`: [`Latency::model`].
 ///
 /// # Errors
 /// The output failed.
-pub fn write_slow(
+fn write_slow(
     out: &mut dyn Write,
     slow: &Slow<'_>,
+    typical: Option<&CallTree>,
     timeline: &Timeline,
     model: &Arcflow,
     options: &Options<'_>,
@@ -227,7 +276,7 @@ pub fn write_slow(
         writeln!(out, "what it did is not known: it is below the deepest context, or took no time")?;
         return Ok(());
     };
-    if let Some(typical) = slow.typical {
+    if let Some(typical) = typical {
         compare(out, tree, typical, &labels, options)?;
     }
     writeln!(out, "\nwhat it did:")?;

@@ -9,11 +9,12 @@ use std::io::Write;
 use instrument_names::printable::printable;
 
 mod beside;
+mod document;
 
 use super::aligned::Aligned;
 use super::labels::Labels;
-use super::{Error, Options};
-use crate::latency::{Bad, Did, Worst};
+use super::{Error, Format, Options};
+use crate::latency::{Bad, Worst};
 use crate::model::{Arcflow, Kind};
 use crate::text::quantity;
 use beside::{Beside, LEAST, Part, SAMPLED, differences, mean};
@@ -48,6 +49,11 @@ pub fn write(
 ) -> Result<(), Error> {
     let labels = Labels::new(model, options);
     let mut chosen = worst.iter().filter(|of| options.wants(Kind::Method, &of.method)).peekable();
+    match options.format {
+        Format::Json => return document::write(out, chosen, trees),
+        Format::Csv => return document::table(out, chosen, trees),
+        Format::Text => {}
+    }
     if chosen.peek().is_none() {
         writeln!(out, "no call of such a method has ended that --latency names")?;
     }
@@ -91,7 +97,7 @@ fn method(
         )?,
     }
     let differences = differences(of, beside);
-    let others = if beside.is_typical { "typical" } else { "others" };
+    let others = beside.word();
     // Where nobody knows the time to be says nothing, unless there is nothing else.
     match differences.iter().find(|row| row.part.is_some()).or(differences.first()) {
         Some(first) => {
@@ -193,16 +199,12 @@ fn tree(
         "" => writeln!(out)?,
         thread => writeln!(out, ", in thread {}", printable(thread))?,
     }
-    let (all, all_ran) = beside.calls();
-    let (cum, contexts) = (bad.did.cum(), bad.did.contexts());
-    let (did, ran) = (beside.did.cum(), beside.ran.cum());
-    let (places, places_ran) = (places(beside.did, bad), places(beside.ran, bad));
-    let typical = |index: usize| places[index].map_or(0.0, |at| beside.did.contexts()[at].calls as f64 / all);
+    let (cum, contexts, average) = (bad.did.cum(), bad.did.contexts(), beside.contexts(bad));
     // What takes time, or is called more often than elsewhere, with all that leads there.
     let mut is_notable: Vec<bool> = (contexts.iter().enumerate())
         .map(|(index, context)| {
             let takes_time = cum[index].sum() >= LEAST * bad.ns as f64;
-            takes_time || context.calls as f64 >= 2.0 * typical(index) + 2.0
+            takes_time || context.calls as f64 >= 2.0 * average[index].calls + 2.0
         })
         .collect();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); contexts.len()];
@@ -214,7 +216,7 @@ fn tree(
     }
     let most = options.top.unwrap_or(CONTEXTS);
     let runs = if bad.did.is_timed() { "passes" } else { "runs" };
-    let others = if beside.is_typical { "typical" } else { "others" };
+    let others = beside.word();
     let headers = ["calls", others, "waits", others, runs, others].map(str::to_owned).to_vec();
     let mut table = Aligned::new(headers, "function, with what it called");
     // Contexts to come, with their depths.
@@ -224,15 +226,13 @@ fn tree(
             continue;
         }
         rows += 1;
-        let waits = places[index].map_or(0.0, |at| did[at].waiting / all);
-        let runs = places_ran[index].map_or(0.0, |at| ran[at].running / all_ran);
         let cells = vec![
             contexts[index].calls.to_string(),
-            count(typical(index)),
+            count(average[index].calls),
             time(cum[index].waiting),
-            time(waits),
+            time(average[index].waiting),
             time(cum[index].running),
-            time(runs),
+            time(average[index].running),
         ];
         table.exact(cells, &format!("{}{}", "  ".repeat(depth), labels.of(&contexts[index].name)));
         let below = &mut children[index];
@@ -248,17 +248,4 @@ fn tree(
         )?;
     }
     Ok(())
-}
-
-/// Where the contexts of a call are in what others did.
-fn places(others: &Did, bad: &Bad) -> Vec<Option<usize>> {
-    let mut places: Vec<Option<usize>> = Vec::new();
-    for (index, context) in bad.did.contexts().iter().enumerate() {
-        let place = match index {
-            0 => (others.calls() > 0).then_some(0),
-            _ => places[context.caller].and_then(|caller| others.find(caller, &context.name)),
-        };
-        places.push(place);
-    }
-    places
 }

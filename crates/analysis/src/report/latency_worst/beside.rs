@@ -1,6 +1,6 @@
 //! What stands beside the longest calls, and what these took longer for.
 
-use crate::latency::{Did, Own, Worst};
+use crate::latency::{Bad, Did, Own, Worst};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is known from samples.
@@ -17,6 +17,14 @@ pub(super) struct Beside<'a> {
     /// How long one of them took on average, in ns.
     pub(super) mean: f64,
     pub(super) is_typical: bool,
+}
+
+/// A context of a call beside, with what it called: times in ns.
+#[derive(Default)]
+pub(super) struct Average {
+    pub(super) calls: f64,
+    pub(super) waiting: f64,
+    pub(super) running: f64,
 }
 
 /// A part of a call: a method, or a call that blocks and the method that makes it. None: nobody knows in what.
@@ -38,6 +46,11 @@ impl Difference<'_> {
 }
 
 impl<'a> Beside<'a> {
+    /// What it is called.
+    pub(super) fn word(&self) -> &'static str {
+        if self.is_typical { "typical" } else { "others" }
+    }
+
     pub(super) fn new(of: &'a Worst) -> Beside<'a> {
         let (ended, ns) = of.rest_ended;
         match &of.typical {
@@ -56,9 +69,27 @@ impl<'a> Beside<'a> {
         }
     }
 
+    /// What the calls are called whose running time it is.
+    pub(super) fn word_of_running(&self) -> &'static str {
+        if self.did.is_timed() { self.word() } else { "others" }
+    }
+
     /// Calls of the method in one and in the other, at least 1.
-    pub(super) fn calls(&self) -> (f64, f64) {
+    fn calls(&self) -> (f64, f64) {
         (self.did.calls().max(1) as f64, self.ran.calls().max(1) as f64)
+    }
+
+    /// What each context of a call is beside, of a call on average.
+    pub(super) fn contexts(&self, bad: &Bad) -> Vec<Average> {
+        let (all, all_ran) = self.calls();
+        let (did, ran) = (self.did.cum(), self.ran.cum());
+        let places = places(self.did, bad).into_iter().zip(places(self.ran, bad));
+        let average = |(at, ran_at): (Option<usize>, Option<usize>)| Average {
+            calls: at.map_or(0.0, |at| self.did.contexts()[at].calls as f64 / all),
+            waiting: at.map_or(0.0, |at| did[at].waiting / all),
+            running: ran_at.map_or(0.0, |at| ran[at].running / all_ran),
+        };
+        places.map(average).collect()
     }
 
     /// By name and who calls it, of a call on average: what it took itself, and calls.
@@ -75,6 +106,19 @@ impl<'a> Beside<'a> {
         }
         parts
     }
+}
+
+/// Where the contexts of a call are in what others did.
+fn places(others: &Did, bad: &Bad) -> Vec<Option<usize>> {
+    let mut places: Vec<Option<usize>> = Vec::new();
+    for (index, context) in bad.did.contexts().iter().enumerate() {
+        let place = match index {
+            0 => (others.calls() > 0).then_some(0),
+            _ => places[context.caller].and_then(|caller| others.find(caller, &context.name)),
+        };
+        places.push(place);
+    }
+    places
 }
 
 /// How long one of the longest calls took on average, in ns.
