@@ -4,6 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
+use instrument_tests::fleet;
+use instrument_tests::fleet_reports;
 use instrument_tests::jre;
 use instrument_tests::machine::Run;
 use instrument_tests::subject;
@@ -300,6 +302,23 @@ fn other_tools_and_other_runs_get_the_histograms() -> Result<()> {
     let output = subject::call()?.args(["latency", "--csv"]).arg(&one).arg(&other).run_quietly()?;
     let table = String::from_utf8(output.stdout)?;
     assert_eq!(row(&table, "Durations.work")?[..2], [6000.0, 1200.0]);
+    // So they are in a dataset: DuckDB finds the same percentiles, to the last digit.
+    let dataset = classes.path().join("dataset");
+    fleet::export(&[one.clone(), other.clone()], &dataset, &[])?;
+    let answers = fleet_reports::ask(&dataset, &[("latency", &[])])?;
+    assert_eq!(answers["latency"].len(), 2, "{answers:?}");
+    for found in &answers["latency"] {
+        let name = found["function"].as_str().context("a name")?;
+        let figures = row(&table, name.split_once('(').context("a name")?.0)?;
+        let columns = ["calls", "errors", "p50", "p90", "p99", "p99.9", "max_ns"];
+        let found: Vec<_> = columns.iter().map(|column| found[column].as_f64()).collect();
+        let expected: Vec<_> = [0, 1, 4, 5, 6, 7, 8].iter().map(|&at| Some(figures[at])).collect();
+        assert_eq!(
+            found,
+            expected.iter().map(|of| of.filter(|ns| !ns.is_nan())).collect::<Vec<_>>(),
+            "{name}"
+        );
+    }
     let output = subject::call()?.arg("diff").arg(&one).arg(&other).output()?;
     let text = String::from_utf8(output.stdout)?;
     let (_, part) = text.split_once("how long calls took").context(text.clone())?;

@@ -24,6 +24,7 @@ words! {
         Callers = "callers": "Where the callers of a method changed between two builds",
         Growth = "growth": "What one call of a caller calls more often than before (N+1)",
         Never = "never": "Methods that were there and never called",
+        Latency = "latency": "How long calls took: percentiles over all processes",
         Remote = "remote": "Remote calls: who called what of whom",
         Profile = "profile": "Write all processes that are chosen as one profile (--output), for every report, the viewer and the gate",
     }
@@ -47,6 +48,7 @@ impl Question {
             Question::Callers => &[CONTEXTS, include_str!("../sql/callers_changed.sql")],
             Question::Growth => &[CONTEXTS, include_str!("../sql/n_plus_one.sql")],
             Question::Never => &[include_str!("../sql/never_called.sql")],
+            Question::Latency => &[include_str!("../sql/latency.sql")],
             Question::Remote => &[TABLES, include_str!("../sql/remote_calls.sql")],
             Question::Profile => &[],
         }

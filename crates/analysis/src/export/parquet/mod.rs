@@ -16,6 +16,7 @@
 //! | [`figures`] | a process that was read, and its figures |
 //! | [`process`] | the rows of one process |
 //! | [`sums`] | sums over the contexts of each method |
+//! | [`durations`] | the rows of how long calls took |
 //! | [`remote`] | the rows of remote calls |
 //! | [`together`] | processes that call each other, as one |
 //!
@@ -37,6 +38,7 @@ mod chunk;
 mod codec;
 mod column;
 mod distinct;
+mod durations;
 mod encoding;
 mod figures;
 mod hybrid;

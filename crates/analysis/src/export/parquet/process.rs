@@ -10,8 +10,8 @@ use super::batch::{Block, Cell, count};
 use super::figures::{ENDS, Figure, Process, event, whole};
 use super::inputs::{BUILD, Input, SERVICE};
 use super::known::{Known, OfContexts, is_context};
-use super::schema::{ALLOCATIONS, CONTEXTS, METHOD_VALUES, METHODS, MONITORS, Table, VALUES};
-use super::{Files, Folder, Rows, sums};
+use super::schema::{ALLOCATIONS, CONTEXTS, DURATIONS, METHOD_VALUES, METHODS, MONITORS, Table, VALUES};
+use super::{Files, Folder, Rows, durations, sums};
 use crate::context_key::ContextKey;
 use crate::correction::Correction;
 use crate::heap::table::{By, Filter, table};
@@ -32,6 +32,7 @@ pub(super) struct Tables<W: Write + Send> {
     values: Rows<W>,
     method_values: Rows<W>,
     allocations: Rows<W>,
+    durations: Rows<W>,
     monitors: Rows<W>,
 }
 
@@ -43,14 +44,15 @@ impl<W: Write + Send> Tables<W> {
             values: rows(&VALUES),
             method_values: rows(&METHOD_VALUES),
             allocations: rows(&ALLOCATIONS),
+            durations: rows(&DURATIONS),
             monitors: rows(&MONITORS),
         }
     }
 
     /// Ends the files. How many rows of values they have.
     pub(super) fn finish<F: Folder<File = W>>(self, files: &mut Files<'_, F>) -> Result<u64, Error> {
-        let Tables { methods, contexts, values, method_values, allocations, monitors } = self;
-        for rows in [methods, contexts, method_values, allocations, monitors] {
+        let Tables { methods, contexts, values, method_values, allocations, durations, monitors } = self;
+        for rows in [methods, contexts, method_values, allocations, durations, monitors] {
             rows.finish(files)?;
         }
         values.finish(files)
@@ -74,6 +76,7 @@ pub(super) fn rows<F: Folder>(
     values.rows(&figures, &mut tables.values, files)?;
     sums::rows(process, input, &methods, &figures, &mut tables.method_values, files)?;
     allocations(profiles, input, known, &mut tables.allocations, files)?;
+    durations::rows(profiles, input, known, &mut tables.durations, files)?;
     profiles.iter().try_for_each(|file| monitors(file, input, &mut tables.monitors, files))
 }
 

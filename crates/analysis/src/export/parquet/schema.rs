@@ -10,7 +10,7 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::schema::types::{Type, TypePtr};
 
 /// The version of the schema: `instrument.schema` in the metadata of every file.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,6 +290,22 @@ pub static ALLOCATIONS: Table = Table {
     },
 };
 
+/// One row for each size of calls of a method that ended in a way, in each process.
+pub static DURATIONS: Table = Table {
+    name: "durations",
+    help: "Calls of a method by how long they took, by the clock, where that was kept (`--latency`): a base-2 exponential histogram of scale 6, whose sums are histograms",
+    sorted_by: &[],
+    columns: columns! {
+        process: Key, "The process";
+        method: Key, "The method";
+        failed: Flag, "An exception left them";
+        bucket: Count or null, "They took more than 2^(bucket/64) ns, and 2^((bucket+1)/64) ns at most; -1 is 1 ns; null: they took 0 ns";
+        calls: Count, "How many; calls within a call of the same method are part of it";
+        min_ns: Time, "The shortest call of the method in the process that ended in this way, in whatever bucket";
+        max_ns: Time, "The longest of them";
+    },
+};
+
 /// One row for each monitor, in each process.
 pub static MONITORS: Table = Table {
     name: "monitors",
@@ -348,13 +364,14 @@ pub static UNMATCHED: Table = Table {
     },
 };
 
-pub static TABLES: [&Table; 9] = [
+pub static TABLES: [&Table; 10] = [
     &PROCESSES,
     &METHODS,
     &CONTEXTS,
     &VALUES,
     &METHOD_VALUES,
     &ALLOCATIONS,
+    &DURATIONS,
     &MONITORS,
     &REMOTE_CALLS,
     &UNMATCHED,
