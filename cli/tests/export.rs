@@ -194,7 +194,7 @@ fn parquet_adds_to_a_directory() {
     };
     let first = files("data/");
     // A file of each table, and what was there.
-    assert_eq!(first.len(), 9 + 1, "{first:?}");
+    assert_eq!(first.len(), 10 + 1, "{first:?}");
     assert!(first.contains(&"mine.txt".to_owned()));
     let written: Vec<_> = first.iter().filter(|name| *name != "mine.txt").cloned().collect();
     assert!(written.iter().all(|name| name.contains("/service=shop/build=")), "{written:?}");
@@ -204,5 +204,5 @@ fn parquet_adds_to_a_directory() {
     assert_eq!(files("data/"), first, "the same again is the same");
     assert_eq!(dir.read(&format!("data/{}", written[0])), bytes);
     dir.line("export a.iprof -f parquet -o data --label service=shop --label build=2").expect(0);
-    assert_eq!(files("data/").len(), 2 * 9 + 1);
+    assert_eq!(files("data/").len(), 2 * 10 + 1);
 }
