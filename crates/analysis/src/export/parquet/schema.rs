@@ -293,7 +293,7 @@ pub static ALLOCATIONS: Table = Table {
 /// One row for each size of calls of a method that ended in a way, in each process.
 pub static DURATIONS: Table = Table {
     name: "durations",
-    help: "Calls of a method by how long they took, by the clock, where that was kept (`--latency`): a base-2 exponential histogram of scale 6, whose sums are histograms",
+    help: "Calls by how long they took (`--latency`): base-2 exponential histograms of scale 6, whose sums are histograms",
     sorted_by: &[],
     columns: columns! {
         process: Key, "The process";
