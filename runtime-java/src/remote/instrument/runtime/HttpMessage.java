@@ -24,6 +24,8 @@ final class HttpMessage extends HttpSaid {
         if (place == null) {
             place = new HttpPlace();
         }
+        // Whoever looked before may have been stopped.
+        place.clear();
         return place;
     }
 
