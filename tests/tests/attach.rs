@@ -148,7 +148,7 @@ fn what_cannot_be_attached_to_is_an_error_with_its_cure() -> Result<()> {
     let mut program = start(&jre, &[], 0)?;
     for (options, code, reason) in [
         (&["--early"][..], 2, "--early is about the start of a program"),
-        (&["--subclasses-of", "java.lang.Thread"], 2, "--subclasses-of needs all classes at once"),
+        (&["--subclasses-of", "java.lang.Thread"], 2, "--subclasses-of needs the class path of the program"),
         (&["--agent", "/nowhere/agent.so"], 1, "/nowhere/agent.so"),
         (&["--record", "off"], 1, "record=off"),
         (&["--ids", "/dev/null"], 1, "not a regular file"),

@@ -84,6 +84,33 @@ fn a_report_follows_what_the_program_has_printed() -> Result<()> {
 }
 
 #[test]
+fn only_what_extends_or_implements_a_class_is_recorded() -> Result<()> {
+    let (_folder, path) = program()?;
+    // By way of its own superclass.
+    let options = ["--subclasses-of", "java.io.Serializable", "--report", "stats"];
+    let outcome = finish(instrument_run(&options, &["-cp", &path, "Program"])?)?;
+    let methods = outcome.methods()?;
+    ensure!(!methods.is_empty(), "{}", outcome.stderr);
+    let of = ["Program$Base.", "Program$Item."];
+    for name in methods.keys() {
+        ensure!(of.iter().any(|class| name.starts_with(class)), "{name}");
+    }
+    for class in of {
+        ensure!(methods.keys().any(|name| name.starts_with(class)), "{class}: {methods:?}");
+    }
+    for (options, reason) in [
+        (&["--subclasses-of", "no.Such"][..], "no class of the class path is, extends or implements no.Such"),
+        (&["--subclasses-of", "Program", "--armed"], "leave out --armed"),
+        (&["--class-path", "."], "--class-path goes with --probes and --subclasses-of"),
+    ] {
+        let outcome = finish(instrument_run(options, &["-cp", &path, "Program"])?)?;
+        ensure!(outcome.code == Some(2) && outcome.stdout.is_empty(), "{options:?} ran the program");
+        ensure!(outcome.stderr.contains(reason), "{options:?}: {}", outcome.stderr);
+    }
+    Ok(())
+}
+
+#[test]
 fn a_process_is_called_what_the_user_says() -> Result<()> {
     let (_folder, path) = program()?;
     for (options, word, name) in [

@@ -28,6 +28,7 @@ pub(super) struct Given {
     pub(super) limits: Limits,
     pub(super) ids: Option<PathBuf>,
     pub(super) probes: Option<PathBuf>,
+    pub(super) subclasses: Option<PathBuf>,
     pub(super) report: Option<PathBuf>,
     pub(super) dump: Option<PathBuf>,
     pub(super) heap_dump: Option<PathBuf>,
@@ -64,6 +65,7 @@ impl Given {
             limits: Limits { max_pause: MAX_PAUSE, lasts: None, is_tied: false },
             ids: None,
             probes: None,
+            subclasses: None,
             report: None,
             dump: None,
             heap_dump: None,
@@ -127,6 +129,7 @@ impl Given {
             keys::TIED => self.limits.is_tied = switch(key, value)?,
             keys::IDS => self.ids = path(),
             keys::PROBES => self.probes = path(),
+            keys::SUBCLASSES => self.subclasses = path(),
             // What it was called once.
             keys::ACCOUNT | "report" => self.report = path(),
             keys::DUMP => self.dump = path(),

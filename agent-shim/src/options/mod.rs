@@ -12,6 +12,7 @@ use given::Given;
 use instrument_control::keys;
 use instrument_control::latency::Kept;
 use instrument_control::selection;
+use instrument_control::subclasses;
 use instrument_control::word::{
     self, Clock, LibraryCalls, Owners, Record, SampleRate, SampledEvent, Transform,
 };
@@ -133,8 +134,18 @@ impl Options {
         if given.library_calls == LibraryCalls::All {
             given.include.clear();
         }
-        let filter = Filter::new(&given.include, &given.exclude).map_err(|error| error.to_string())?;
-        let jdk_filter = jdk_filter(&given)?;
+        let mut filter = Filter::new(&given.include, &given.exclude).map_err(|error| error.to_string())?;
+        let mut jdk_filter = jdk_filter(&given)?;
+        let mut subclasses_of = Vec::new();
+        if let Some(path) = &given.subclasses {
+            let bytes =
+                std::fs::read(path).map_err(|error| format!("subclasses={}: {error}", path.display()))?;
+            let (above, classes) = subclasses::read(&bytes);
+            subclasses_of = above;
+            for filter in [Some(&mut filter), jdk_filter.as_mut()].into_iter().flatten() {
+                filter.restrict_to(classes.iter().map(|&class| class.into()).collect());
+            }
+        }
         let heap = heap(&given)?;
         let has_others = !given.regions.is_empty() || given.probes.is_some();
         let defaults = || Transform::set(Transform::defaults(has_others, given.record));
@@ -146,7 +157,7 @@ impl Options {
             transforms.array_allocation = !heap.all;
         }
         rules::check(&given, transforms, heap.is_some())?;
-        let selection = selection(&given, transforms, &filter);
+        let selection = selection(&given, transforms, &filter).with(Selection::SUBCLASSES_OF, &subclasses_of);
         transforms.reflection = given.subgraph;
         let untouched = Filter::new(&[], &given.untouched).map_err(|error| error.to_string())?;
         Ok(Options {

@@ -73,6 +73,7 @@ fn of_samples(given: &Given, transforms: Transforms, has_heap: bool) -> Result<(
         (keys::NATIVE, given.native),
         (keys::REGION, !given.regions.is_empty()),
         (keys::PROBES, given.probes.is_some()),
+        (keys::SUBCLASSES, given.subclasses.is_some()),
         (keys::IDS, given.ids.is_some()),
         (keys::ACCOUNT, given.report.is_some()),
         (keys::DUMP, given.dump.is_some()),

@@ -29,6 +29,21 @@ fn values_may_hold_commas_and_lists() {
 }
 
 #[test]
+fn only_classes_of_a_file_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("classes");
+    std::fs::write(&file, "a.Job\na/Job\na/Work").unwrap();
+    let text = |exclude: &str| format!("subclasses={},exclude={exclude}", file.display());
+    let options = Options::parse(&text("x.Y")).unwrap();
+    assert_eq!(options.filter.class(b"a/Work"), ClassVerdict::All);
+    assert!(matches!(options.filter.class(b"a/Other"), ClassVerdict::Skip(_)));
+    assert!(options.selection.to_string().contains("subclasses-of=a.Job"), "{}", options.selection);
+    let both = Options::parse(&text("a.Work")).unwrap();
+    assert!(matches!(both.filter.class(b"a/Work"), ClassVerdict::Skip(_)));
+    assert!(Options::parse("subclasses=/nowhere/x").err().unwrap().contains("/nowhere/x"));
+}
+
+#[test]
 fn values_for_the_recorder_have_no_line_break() {
     for text in ["out=/tmp/a\nb", "out=/tmp/a\rb", "name=a\n"] {
         let error = Options::parse(text).map(|_| ()).unwrap_err();

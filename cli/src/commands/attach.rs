@@ -134,6 +134,11 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     let half = opts.twice.map(|time| time / 2);
     let mut agent = opts.agent.resolve(false, |_| None, talk)?;
     agent.subgraph = opts.subgraph;
+    if !agent.settings.subclasses_of.is_empty() {
+        return Err(usage(
+            "--subclasses-of needs the class path of the program: start it with instrument run, or name its classes with --include",
+        ));
+    }
     check(&agent, (opts.twice, opts.calls), until.is_some())?;
     if opts.top {
         top::check_terminal(Path::new(target))?;

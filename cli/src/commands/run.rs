@@ -31,6 +31,7 @@ use instrument_processes::profiles::{
     Recorded, Replaced, directory_of, made_no_remote_calls, no_remote_calls, profiles_since, seal, unmatched,
 };
 use instrument_processes::rules::RunProbes;
+use instrument_processes::subclasses;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -38,6 +39,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::SystemTime;
 use std::{fs, io};
+use tempfile::NamedTempFile;
 
 /// Run a program and rewrite its classes as they load
 ///
@@ -104,10 +106,10 @@ pub(crate) struct Opts {
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     probes: Option<PathBuf>,
 
-    /// Archives and directories with more classes of the program for --probes, separated as in a class path
+    /// Archives and directories with more classes of the program for --probes and --subclasses-of, separated as in a class path
     ///
     /// For a script whose class path is not known, and for what other class loaders load.
-    #[arg(hide_short_help = true, long, value_name = "PATH", requires = "probes")]
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
     class_path: Option<OsString>,
 
     #[command(flatten)]
@@ -150,6 +152,9 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
     };
     let probes = opts.probes.as_ref().map(prepare).transpose()?;
     agent.probes = probes.as_ref().map(|probes| probes.path().to_owned());
+    let found =
+        subclasses(&agent, &opts.command, (opts.class_path.as_ref(), probes.is_some()), &directory, talk)?;
+    agent.subclasses = found.as_ref().map(|file| file.path().to_owned());
     let options = agent.options(opts.out.as_deref())?;
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     // Before any child is there: no signal may come between.
@@ -210,6 +215,28 @@ pub(crate) fn run(opts: Opts, talk: &Talk) -> Result<Exit> {
         warnings.extend(probes.say(processes.path(), talk)?);
     }
     Ok(with_warnings(&warnings, agent.settings.strict, exit_of(exit_code(status)), talk))
+}
+
+/// The file of what `--subclasses-of` names, if it is given.
+fn subclasses(
+    agent: &Agent,
+    command: &[OsString],
+    (class_path, has_probes): (Option<&OsString>, bool),
+    directory: &Path,
+    talk: &Talk,
+) -> Result<Option<NamedTempFile>> {
+    let above = &agent.settings.subclasses_of;
+    if above.is_empty() {
+        return match class_path {
+            Some(_) if !has_probes => Err(usage("--class-path goes with --probes and --subclasses-of")),
+            _ => Ok(None),
+        };
+    }
+    if agent.armed {
+        return Err(usage("--subclasses-of: what --armed records is said later; leave out --armed"));
+    }
+    let is_java = is_java(&command[0]);
+    subclasses::prepare(above, class_path, command, is_java, directory, talk).map(Some)
 }
 
 /// The kinds of remote calls that are recorded, and whether nothing else is.

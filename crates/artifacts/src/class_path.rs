@@ -3,7 +3,7 @@
 use crate::source;
 use anyhow::{Context, Result};
 use instrument_verifier::hierarchy::{ClassPath, Summary};
-use instrument_verifier::jdk::Jdk;
+pub use instrument_verifier::jdk::Jdk;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -87,7 +87,7 @@ impl Counted {
                 let patterns = |key: &'static str| -> Vec<&str> { selection.values(key).collect() };
                 let filter = Filter::new(&patterns("include"), &patterns("exclude"));
                 counted.filters.push(filter.with_context(|| format!("{}: its selection", path.display()))?);
-                counted.only_known |= selection.values("subclasses-of").next().is_some();
+                counted.only_known |= selection.values(Selection::SUBCLASSES_OF).next().is_some();
             }
         }
         Ok(counted)

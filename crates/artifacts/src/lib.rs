@@ -41,6 +41,7 @@ pub mod settings;
 pub mod source;
 pub mod sources;
 pub mod staging;
+pub mod subclasses;
 pub mod suggestions;
 pub mod tree;
 pub mod unit;

@@ -168,7 +168,7 @@ impl Settings {
         let inserted = selection::selection(transforms, self.library_calls, &self.filter, &self.regions);
         let wrap = (self.large_methods == LargeMethods::Wrap).then_some("wrap");
         selection::below(inserted, &self.roots)
-            .with("subclasses-of", &self.subclasses_of)
+            .with(Selection::SUBCLASSES_OF, &self.subclasses_of)
             .with("large-methods", wrap)
             .with(keys::NATIVE, self.native.then_some(selection::NATIVE_AT_CALLS))
     }

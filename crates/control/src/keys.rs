@@ -64,6 +64,7 @@ keys! {
     SUBGRAPH = "subgraph", Agent: "on: only what the roots can call is rewritten; needs root";
     REGION = "region", Agent: "times a code region, as --region does; may be repeated. Without transform nothing else is inserted";
     PROBES = "probes", Agent: "a file of rules that instrument run --probes has prepared: calls of static methods of the user are inserted";
+    SUBCLASSES = "subclasses", Agent: "a file of classes that instrument run --subclasses-of has found: the methods of others are not recorded, whatever include says";
     IDS = "ids", Agent: "a file of method ids that several builds and runs share; without it ids are given in the order of loading";
     HEAP = "heap", Recorder: "counts: every object that is made, by class and context; objects: also when and by whom each was made, and when it was gone";
     HEAP_INCLUDE = "heap-include", Agent: "of which classes objects are recorded: patterns on their classes, arrays as int[], com.acme.Foo[] or com.acme.**";

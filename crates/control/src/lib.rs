@@ -14,6 +14,7 @@
 //! | [`probes`] | the file of rules that say which calls of one's own are inserted where |
 //! | [`rules`] | which options need which others |
 //! | [`selection`] | what is recorded, as both ends write it into profiles |
+//! | [`subclasses`] | the classes that `run --subclasses-of` has found |
 //! | [`run`] | what `instrument run` and the agents of its programs hand to each other |
 
 /// A file below the home directory of a JDK that `instrument jdk` made. Such a JDK records its programs by itself: an agent beside would bind
@@ -34,4 +35,5 @@ pub mod probes;
 pub mod rules;
 pub mod run;
 pub mod selection;
+pub mod subclasses;
 pub mod word;

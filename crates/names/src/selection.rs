@@ -19,6 +19,8 @@ impl Selection {
     pub const TRANSFORM: &'static str = "transform";
     /// Which objects the virtual machine reports, beside what is inserted.
     pub const HEAP: &'static str = "heap";
+    /// Only these classes and what extends or implements them.
+    pub const SUBCLASSES_OF: &'static str = "subclasses-of";
 
     /// With these values of a key, in whatever order they were given.
     #[must_use]

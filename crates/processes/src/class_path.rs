@@ -9,12 +9,16 @@
 //! | `@file`, `JDK_JAVA_OPTIONS` | more options |
 
 use crate::jvm::WITH_VALUE;
+use anyhow::Result;
+use instrument_artifacts::class_path::{Jdk, jdk_on_path, open_jdk};
 use instrument_artifacts::source::Input;
+use instrument_messages::Listener;
 use instrument_names::printable::printable;
 use instrument_rewriter::archive;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The JDK of the command, if it is a `java` with a module image.
 pub fn jdk_of(java: &OsStr) -> Option<PathBuf> {
@@ -227,6 +231,36 @@ pub fn readable(paths: &[PathBuf]) -> (Vec<String>, Vec<String>) {
         }
     }
     (addresses, said)
+}
+
+/// The class path of a command and of `more`, as addresses, and its JDK. `is_java`: the command is `java` itself. What cannot be read is said,
+/// and what that is for (`skipped`).
+///
+/// # Errors
+/// A JDK that cannot be read.
+pub fn classes(
+    command: &[OsString],
+    is_java: bool,
+    more: Option<&OsString>,
+    (listener, skipped): (&dyn Listener, &str),
+) -> Result<(Vec<String>, Option<Arc<Jdk>>)> {
+    let variable = |name: &str| std::env::var_os(name);
+    let words = command.get(1..).filter(|_| is_java).unwrap_or_default();
+    let mut paths = match is_java {
+        true => of_java(words, variable),
+        false => variable("CLASSPATH").iter().flat_map(std::env::split_paths).collect(),
+    };
+    paths.retain(|path| path.exists());
+    let (mut class_path, unreadable) = readable(&paths);
+    for said in unreadable {
+        listener.caution(format_args!("{said}; {skipped}"));
+    }
+    let more = more.into_iter().flat_map(std::env::split_paths);
+    class_path.extend(more.map(|path| path.display().to_string()));
+    let of_command = command.first().filter(|_| is_java).and_then(|java| jdk_of(java));
+    let home = of_command.or_else(|| variable("JAVA_HOME").map(PathBuf::from)).or_else(jdk_on_path);
+    let jdk = home.map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
+    Ok((class_path, jdk))
 }
 
 #[cfg(test)]

@@ -35,4 +35,5 @@ pub mod recorded;
 pub mod rights;
 pub mod rules;
 pub mod scratch;
+pub mod subclasses;
 pub mod until;

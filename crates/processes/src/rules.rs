@@ -1,9 +1,8 @@
 //! `run --probes`: rules are read and tried on the class path before the program starts, and handed to the agent in a file.
 
-use crate::class_path::{self, jdk_of, of_java};
+use crate::class_path::classes;
 use crate::launch::temporary_file;
 use anyhow::{Context, Result};
-use instrument_artifacts::class_path::{jdk_on_path, open_jdk};
 use instrument_artifacts::probes::{Probes, Subject};
 use instrument_control::run::{Line, RuleOutcome};
 use instrument_messages::Listener;
@@ -11,8 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use tempfile::NamedTempFile;
 
 /// The rules of a run.
@@ -37,22 +35,8 @@ impl RunProbes {
         beside: &Path,
         listener: &dyn Listener,
     ) -> Result<RunProbes> {
-        let variable = |name: &str| std::env::var_os(name);
-        let words = command.get(1..).filter(|_| is_java).unwrap_or_default();
-        let mut paths = match is_java {
-            true => of_java(words, variable),
-            false => variable("CLASSPATH").iter().flat_map(std::env::split_paths).collect(),
-        };
-        paths.retain(|path| path.exists());
-        let (mut class_path, unreadable) = class_path::readable(&paths);
-        for said in unreadable {
-            listener.caution(format_args!("{said}; rules are not tried on what is there"));
-        }
-        let more = more.into_iter().flat_map(std::env::split_paths);
-        class_path.extend(more.map(|path| path.display().to_string()));
-        let of_command = command.first().filter(|_| is_java).and_then(|java| jdk_of(java));
-        let home = of_command.or_else(|| variable("JAVA_HOME").map(PathBuf::from)).or_else(jdk_on_path);
-        let jdk = home.map(|home| open_jdk(&home).map(Arc::new)).transpose()?;
+        let skipped = "rules are not tried on what is there";
+        let (class_path, jdk) = classes(command, is_java, more, (listener, skipped))?;
         let probes = Probes::open(rules, Subject::Program, &class_path, jdk)?;
         probes.try_out()?;
         let mut prepared = temporary_file(beside).context("a file for the rules of --probes")?;

@@ -69,11 +69,6 @@ impl Opts {
         talk: &Talk,
     ) -> Result<Agent> {
         let settings = settings::resolve(self.settings, has_probes, talk)?;
-        if !settings.subclasses_of.is_empty() {
-            return Err(usage(
-                "--subclasses-of needs all classes at once: instrument the archive with it, then start the result with java",
-            ));
-        }
         if settings.large_methods == LargeMethods::Wrap {
             return Err(usage(
                 "--large-methods wrap adds methods to classes, and the JVM does not allow that once they are loaded (JVMTI \
@@ -101,6 +96,7 @@ impl Opts {
             subgraph: false,
             armed: false,
             probes: None,
+            subclasses: None,
         };
         agent.check_budget()?;
         Ok(agent)
@@ -125,6 +121,8 @@ pub(crate) struct Agent {
     pub(crate) armed: bool,
     /// Rules for calls of the user's own methods, prepared.
     pub(crate) probes: Option<PathBuf>,
+    /// The classes below those of `--subclasses-of`, prepared.
+    pub(crate) subclasses: Option<PathBuf>,
 }
 
 impl Agent {
@@ -234,6 +232,7 @@ impl Agent {
             (keys::IDS, settings.ids.as_deref()),
             (keys::ACCOUNT, settings.report.as_deref()),
             (keys::PROBES, self.probes.as_deref()),
+            (keys::SUBCLASSES, self.subclasses.as_deref()),
             (keys::OUT, Some(&*out)),
             (keys::DUMP, self.dump.as_deref()),
         ];

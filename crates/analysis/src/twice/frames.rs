@@ -115,7 +115,7 @@ impl Rules {
             of_the_jdk: include.iter().filter(named).cloned().collect(),
             include,
             exclude: [patterns("exclude"), patterns("no-rewrite")].concat(),
-            are_others: selection.is_none() || !values("subclasses-of").is_empty(),
+            are_others: selection.is_none() || !values(Selection::SUBCLASSES_OF).is_empty(),
         }
     }
 
