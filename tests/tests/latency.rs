@@ -1,6 +1,6 @@
 //! `instrument latency`: percentiles are those that a program measures of itself, and the slowest calls say why they were.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use instrument_tests::agent::{self, Outcome, option, run};
@@ -9,7 +9,7 @@ use instrument_tests::fleet_reports;
 use instrument_tests::jre;
 use instrument_tests::machine::Run;
 use instrument_tests::subject;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What `Slow` prints of itself: calls that failed, and p50, p90, p99, p99.9 and the longest, in ns.
 fn own(outcome: &Outcome) -> Result<(u64, Vec<f64>)> {
@@ -254,6 +254,26 @@ fn what_keeps_no_durations_is_said() -> Result<()> {
     Ok(())
 }
 
+/// In a dataset DuckDB finds the percentiles of a table of `latency`, to the last digit.
+fn dataset_has(profiles: &[PathBuf], dataset: &Path, table: &str) -> Result<()> {
+    fleet::export(profiles, dataset, &[])?;
+    let answers = fleet_reports::ask(dataset, &[("latency", &[])])?;
+    assert_eq!(answers["latency"].len(), 2, "{answers:?}");
+    for found in &answers["latency"] {
+        let name = found["function"].as_str().context("a name")?;
+        let figures = row(table, name.split_once('(').context("a name")?.0)?;
+        let columns = ["calls", "errors", "p50", "p90", "p99", "p99.9", "max_ns"];
+        let found: Vec<_> = columns.iter().map(|column| found[column].as_f64()).collect();
+        let expected: Vec<_> = [0, 1, 4, 5, 6, 7, 8].iter().map(|&at| Some(figures[at])).collect();
+        assert_eq!(
+            found,
+            expected.iter().map(|of| of.filter(|ns| !ns.is_nan())).collect::<Vec<_>>(),
+            "{name}"
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn other_tools_and_other_runs_get_the_histograms() -> Result<()> {
     let classes = tempfile::tempdir()?;
@@ -302,27 +322,23 @@ fn other_tools_and_other_runs_get_the_histograms() -> Result<()> {
     let output = subject::call()?.args(["latency", "--csv"]).arg(&one).arg(&other).run_quietly()?;
     let table = String::from_utf8(output.stdout)?;
     assert_eq!(row(&table, "Durations.work")?[..2], [6000.0, 1200.0]);
-    // So they are in a dataset: DuckDB finds the same percentiles, to the last digit.
-    let dataset = classes.path().join("dataset");
-    fleet::export(&[one.clone(), other.clone()], &dataset, &[])?;
-    let answers = fleet_reports::ask(&dataset, &[("latency", &[])])?;
-    assert_eq!(answers["latency"].len(), 2, "{answers:?}");
-    for found in &answers["latency"] {
-        let name = found["function"].as_str().context("a name")?;
-        let figures = row(&table, name.split_once('(').context("a name")?.0)?;
-        let columns = ["calls", "errors", "p50", "p90", "p99", "p99.9", "max_ns"];
-        let found: Vec<_> = columns.iter().map(|column| found[column].as_f64()).collect();
-        let expected: Vec<_> = [0, 1, 4, 5, 6, 7, 8].iter().map(|&at| Some(figures[at])).collect();
-        assert_eq!(
-            found,
-            expected.iter().map(|of| of.filter(|ns| !ns.is_nan())).collect::<Vec<_>>(),
-            "{name}"
-        );
-    }
+    dataset_has(&[one.clone(), other.clone()], &classes.path().join("dataset"), &table)?;
     let output = subject::call()?.arg("diff").arg(&one).arg(&other).output()?;
     let text = String::from_utf8(output.stdout)?;
     let (_, part) = text.split_once("how long calls took").context(text.clone())?;
     ensure!(part.contains("p99 before") && part.contains("Durations.work(int)"), "{part}");
+    let mut diff = subject::call()?;
+    diff.args(["diff", "--json", "--method", "Durations#work"]);
+    let output = diff.arg(&one).arg(&other).output()?;
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    let of_work = &document["latency"][0];
+    assert_eq!(
+        (&of_work["function"], &of_work["calls"]),
+        (&json!("Durations.work(I)V"), &json!([3000, 3000]))
+    );
+    let p99 = &of_work["p99"]["before"];
+    let [low, ns, high] = ["low", "ns", "high"].map(|figure| p99[figure].as_f64().unwrap_or_default());
+    ensure!(0.0 < low && low <= ns && ns <= high && of_work["p99.9"]["differs"].is_boolean(), "{of_work}");
     let output = subject::call()?
         .args(["export", "--format", "otlp-metrics"])
         .arg(classes.path().join("no"))

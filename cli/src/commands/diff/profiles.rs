@@ -121,12 +121,10 @@ pub(crate) fn run(
             _ => talk.caution(format_args!("{line}")),
         }
     }
+    let (was, is) = (sum(kept_before), sum(kept_after));
+    let kept = was.as_ref().zip(is.as_ref()).map(|(was, is)| [was, is]);
     let differs = print.with(None, &methods, talk.colours_results(), |options| {
-        let differs = report::diff::write(&mut out, &before, &after, options)?;
-        if let (Format::Text, [Some(was), Some(is)]) = (options.format, [sum(kept_before), sum(kept_after)]) {
-            report::latency_diff::write(&mut out, [&was, &is], &after[0], options)?;
-        }
-        Ok::<_, report::Error>(differs)
+        report::diff::write_with(&mut out, &before, &after, kept, options)
     })?;
     out.flush()?;
     let exit = if differs { Exit::Negative } else { Exit::Done };

@@ -17,9 +17,10 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::interval::{Certainty, Difference, Figure, Verdict};
-use super::{Error, Format, Options, Sort, UnknownResource};
+use super::{Error, Format, Options, Sort, UnknownResource, latency_diff};
 use crate::arcs::{Arcs, FunctionId};
 use crate::export::timeline::ns_per_unit;
+use crate::latency::Latency;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::thread_time::is_sampled;
 use crate::uncertainty::{self, Uncertainty};
@@ -39,12 +40,35 @@ pub fn write(
     after: &[Arcflow],
     options: &Options<'_>,
 ) -> Result<bool, Error> {
+    write_with(out, before, after, None, options)
+}
+
+/// The same, and how long calls took on both sides, but for CSV.
+///
+/// # Errors
+/// As of [`write`].
+pub fn write_with(
+    out: &mut dyn Write,
+    before: &[Arcflow],
+    after: &[Arcflow],
+    latency: Option<[&Latency; 2]>,
+    options: &Options<'_>,
+) -> Result<bool, Error> {
     let diff = Diff::new(before, after, options)?;
     let found = diff.found();
     let changes = [&found.changes[0][..], &found.changes[1]];
     match options.format {
-        Format::Text => diff.text(out, changes, found.rest)?,
-        Format::Json => diff.document(&found).print(out)?,
+        Format::Text => {
+            diff.text(out, changes, found.rest)?;
+            latency.map_or(Ok(()), |sides| latency_diff::write(out, sides, &after[0], options))?;
+        }
+        Format::Json => {
+            let mut document = diff.document(&found);
+            if let Some(sides) = latency {
+                document.put("latency", latency_diff::document(sides, options));
+            }
+            document.print(out)?;
+        }
         Format::Csv => diff.table(out, changes)?,
     }
     Ok(found.differs)

@@ -14,7 +14,7 @@ use crate::text::quantity;
 use crate::timeline::Timeline;
 
 /// Shares of the calls, with their names.
-const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+pub(super) const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 /// Calls that a method has at least, unless it is requested by its name: of fewer the longest says as much.
 const FEWEST: u64 = 20;
 /// Rows of text, unless a number is requested.
