@@ -1,6 +1,7 @@
 //! `instrument export` over the example of the arcflow paper and over what it has to refuse.
 
 use crate::common::Dir;
+use instrument_analysis::export::parquet::schema::TABLES;
 use instrument_names::id_map::gz;
 use instrument_testing::{Script, Writer};
 use std::fs;
@@ -194,7 +195,7 @@ fn parquet_adds_to_a_directory() {
     };
     let first = files("data/");
     // A file of each table, and what was there.
-    assert_eq!(first.len(), 10 + 1, "{first:?}");
+    assert_eq!(first.len(), TABLES.len() + 1, "{first:?}");
     assert!(first.contains(&"mine.txt".to_owned()));
     let written: Vec<_> = first.iter().filter(|name| *name != "mine.txt").cloned().collect();
     assert!(written.iter().all(|name| name.contains("/service=shop/build=")), "{written:?}");
@@ -204,5 +205,5 @@ fn parquet_adds_to_a_directory() {
     assert_eq!(files("data/"), first, "the same again is the same");
     assert_eq!(dir.read(&format!("data/{}", written[0])), bytes);
     dir.line("export a.iprof -f parquet -o data --label service=shop --label build=2").expect(0);
-    assert_eq!(files("data/").len(), 2 * 10 + 1);
+    assert_eq!(files("data/").len(), 2 * TABLES.len() + 1);
 }

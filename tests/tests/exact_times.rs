@@ -253,6 +253,21 @@ fn kept(calls: &[instrument_trace::WorstCall]) -> Worst {
     calls
 }
 
+/// A call is marked if one below it was too deep, and a later one without such a call is not.
+#[test]
+fn only_calls_with_others_past_the_limit_of_depth_are_marked() {
+    trees(|jvm| {
+        let options = ["-Dinstrument.timing=all", "-Dinstrument.depth=12"];
+        let profile = profile(&run(jvm, &["worst", "2", "20000", "4"], &options));
+        let ends = |is_part: bool| {
+            let calls = profile.drawn_calls.iter().filter(move |call| call.is_part == is_part);
+            calls.map(|call| call.end).collect::<Vec<_>>()
+        };
+        let (marked, whole) = (ends(true), ends(false));
+        assert!(marked.iter().min().unwrap() < whole.iter().max().unwrap(), "{marked:?} {whole:?}");
+    });
+}
+
 /// Of a method whose durations are kept the longest calls have all that they did, however these end, and nothing else.
 #[test]
 fn the_worst_of_random_calls_are_exact() {
