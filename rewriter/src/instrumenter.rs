@@ -104,7 +104,7 @@ impl<'a> Instrumenter<'a> {
     }
 
     /// Records also what methods make and ask for which the filter leaves out: it chooses events, not what is seen of
-    /// the heap and of the network. For transforms with `array_allocation` or `remote_http`.
+    /// the heap and of the network. For transforms with `array_allocation` or one of `remote_http`, `remote_grpc`, `remote_jms`.
     pub fn record_everywhere(&mut self) {
         self.everywhere = true;
     }

@@ -23,10 +23,21 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Compiles these folders of sources against rows of the corpus; `change` gets each source first.
+    /// Compiles the plain ones and these parts of `tests/java/http` against rows of the corpus; `change` gets each source first.
     pub fn compile(
         folder: &Path,
         parts: &[&str],
+        jars: &[&str],
+        change: fn(String) -> String,
+    ) -> Result<Programs> {
+        let parts: Vec<String> = ["plain"].iter().chain(parts).map(|part| format!("http/{part}")).collect();
+        Programs::of(folder, &parts, jars, change)
+    }
+
+    /// The same of folders and files below `tests/java`.
+    pub fn of<S: AsRef<Path>>(
+        folder: &Path,
+        parts: &[S],
         jars: &[&str],
         change: fn(String) -> String,
     ) -> Result<Programs> {
@@ -42,9 +53,8 @@ impl Programs {
         let mut javac = Jdk::default_kit()?.tool("javac");
         javac.args(["-nowarn", "-Xlint:none", "--release", "11", "-sourcepath"]).arg(&sources);
         javac.arg("-cp").arg(std::env::join_paths(&paths)?).arg("-d").arg(&classes);
-        let home = root().join("tests/java/http");
-        for part in ["plain"].iter().chain(parts) {
-            let one = home.join(part);
+        for part in parts {
+            let one = root().join("tests/java").join(part);
             let files = if one.is_dir() {
                 fs::read_dir(one)?.map(|e| e.unwrap().path()).collect()
             } else {

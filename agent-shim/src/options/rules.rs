@@ -95,7 +95,7 @@ fn of_subgraph(given: &Given, transforms: Transforms, has_heap: bool) -> Result<
     }
     let does_more = has_heap
         || transforms.rmi
-        || transforms.remote_http
+        || transforms.has_requests()
         || !given.regions.is_empty()
         || given.early
         || given.native
@@ -105,7 +105,7 @@ fn of_subgraph(given: &Given, transforms: Transforms, has_heap: bool) -> Result<
         (
             does_more,
             "subgraph=on rewrites only what the roots can call: it does not go with heap, transform=rmi, transform=remote-http, \
-             region, early, native and library-calls"
+             transform=remote-grpc, transform=remote-jms, region, early, native and library-calls"
                 .to_owned(),
         ),
     ])

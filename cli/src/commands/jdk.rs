@@ -32,6 +32,8 @@ const NOT_HERE: &[Transform] = &[
     Transform::Bytecodes,
     Transform::Lines,
     Transform::RemoteHttp,
+    Transform::RemoteGrpc,
+    Transform::RemoteJms,
     Transform::ArrayAllocation,
     Transform::ObjectInit,
     Transform::ThreadLinks,

@@ -26,9 +26,9 @@ use instrument_analysis::session::{Error, Methods, Request};
 use instrument_analysis::thread_time::ThreadTime;
 use instrument_messages::usage;
 
-/// Merge profiles of programs that call each other by RMI or HTTP: one execution tree over all of them
+/// Merge profiles of programs that call each other: one execution tree over all of them
 ///
-/// Takes profiles recorded with `instrument run --remote rmi,http`. Requests are matched by their traceparent header, calls of RMI by the UID of their return, by their
+/// Takes profiles recorded with `instrument run --remote rmi,http,grpc,jms`. Requests are matched by their traceparent header, calls of RMI by the UID of their return, by their
 /// place on a connection that is known, or by ports that no other connection has; never by clocks. Every call is matched or has a reason
 /// why not. What a server did for a call stands below the context that made it, and the time is taken from its caller's own, which waited;
 /// shares of what was recorded for several callers together are marked as estimated. Resources: remote-calls, remote (ns in remote calls,

@@ -247,16 +247,17 @@ fn remote_kinds(transforms: &[Transform]) -> (Vec<Remote>, bool) {
     (kinds, only_them)
 }
 
-/// Whether requests by HTTP were changed, where any were recorded.
+/// Whether requests were changed, where any were recorded.
 fn say_headers(agent: &Agent, profiles: &[PathBuf], talk: &Talk) {
     let (remote, _) = remote_kinds(&agent.settings.transforms);
-    if remote.contains(&Remote::Http) && !profiles.is_empty() {
+    let has_headers = remote.iter().any(|kind| *kind != Remote::Rmi);
+    if has_headers && !profiles.is_empty() {
         talk.note(format_args!(
             "{}",
             match agent.settings.propagate {
-                true => "requests by HTTP that had no traceparent header got one (--propagate)",
+                true => "what had no traceparent header got one (--propagate)",
                 false =>
-                    "no request by HTTP was changed; --propagate gives those a traceparent header that have none",
+                    "nothing that was sent was changed; --propagate adds a traceparent header where there is none",
             }
         ));
     }

@@ -88,7 +88,7 @@ pub(crate) struct Opts {
     )]
     remote: Option<Vec<Remote>>,
 
-    /// With --remote http: give each request that has no traceparent header one, so that its other end can be found
+    /// With --remote http, grpc or jms: give each request and message that has no traceparent header one, so that its other end can be found
     ///
     /// Without it no request is changed, and only those are found that have such a header already, as OpenTelemetry and Micrometer send it.
     #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",

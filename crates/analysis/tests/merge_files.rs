@@ -171,7 +171,7 @@ fn remote_calls_are_known_from_the_start_only() {
 fn no_remote_call_is_said() {
     let machine = |number| Machine { threads: vec![("main", None)], ..Machine::default() }.file(number);
     let files = Files::of(&[("a.iprof", machine(1)), ("b.iprof", machine(2))]);
-    let none = "no remote calls: they are recorded with `instrument run --remote rmi,http`";
+    let none = "no remote calls: they are recorded with `instrument run --remote rmi,http,grpc,jms`";
     assert_eq!(files.messages(&files.open()), [none]);
     // One side is enough to say something else.
     for kind in [Made, Served] {

@@ -123,7 +123,7 @@ fn who_was_asked_in_vain_is_told_by_name_and_port() {
         client.calls.push(RemoteCall { host, port, failed: true, sent: 0, end: 130, ..failed });
     }
     // No name has this number; and a kind of call that is not known is counted.
-    client.calls.extend([7, 8].map(|kind| call(Other(kind), 0, 0, object(2, 9), 9, None)));
+    client.calls.extend([70, 80].map(|kind| call(Other(kind), 0, 0, object(2, 9), 9, None)));
     let (matching, _, numbers) = matched(&[client.file()]);
     let asked = ["shop.example:1099", "bank.example:1099", "shop.example:1098"];
     assert_eq!((&numbers.addresses[..], numbers.unknown), (&asked.map(str::to_owned)[..], 2));

@@ -246,9 +246,10 @@ impl Settings {
                 "--library-calls all is about all classes, --subclasses-of about some",
             ),
         ];
-        if self.propagate && !self.has(Transform::RemoteHttp) {
+        let with_headers = [Transform::RemoteHttp, Transform::RemoteGrpc, Transform::RemoteJms];
+        if self.propagate && !with_headers.into_iter().any(|one| self.has(one)) {
             return Err(usage(
-                "--propagate is for requests by HTTP as remote calls, which are not recorded; add --remote http",
+                "--propagate is for requests by HTTP and gRPC and messages as remote calls, which are not recorded; add --remote http,grpc,jms",
             ));
         }
         let clash = clashes.into_iter().find(|&(is_there, _)| is_there);

@@ -49,14 +49,14 @@ keys! {
     KEEP_THREADS = "keep-threads", Recorder: "up to this many threads keep rows of their own after they ended; the others are added up by pool (256); of virtual ones 16 at most";
     SIZES = "sizes", Recorder: "all: sizes of the objects of all classes are recorded, even if that loads the classes of their fields";
     MOST_VALUES = "most-values", Recorder: "how many different values of a kind, such as SQL statements, addresses of HTTP or paths of files, get a row of their own (1000); later ones are added up in one row, (others)";
-    PROPAGATE = "propagate", Recorder: "on: with transform=remote-http, a request by HTTP that has no traceparent header gets one; off (default): no request is changed";
+    PROPAGATE = "propagate", Recorder: "on: with transform=remote-http, remote-grpc or remote-jms, a request or message that has no traceparent header gets one; off (default): none is changed";
     CALIBRATE = "calibrate", Recorder: "ms that measuring the cost of the probes may take (100); off: it is not measured";
     BURST = "burst", Recorder: "recording is on for the first part of every period, and paused otherwise: 100ms/1s; counts and times are of these bursts only";
     SNAPSHOT = "snapshot", Recorder: "seconds between two marks of the time in the profile (0: none)";
     INCLUDE = "include", Agent: "only what matches is recorded: patterns as the command line takes them, joined with `:`; may be repeated. The classes of the JDK are left alone unless a pattern begins with their name, as java.util.** does and ** does not";
     EXCLUDE = "exclude", Agent: "what matches is not recorded, even if it is included; patterns joined with `:`; may be repeated";
     NO_REWRITE = "no-rewrite", Agent: "classes that are not rewritten at all, patterns as for exclude; include and exclude choose methods whose calls are recorded";
-    TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, remote-http, jdbc, http, files, bytecodes, lines, joined with `:`; default: the first three";
+    TRANSFORM = "transform", Agent: "what to insert: method-events, thread-links, waits, hand-over, allocation, rmi, remote-http, remote-grpc, remote-jms, jdbc, http, files, bytecodes, lines, joined with `:`; default: the first three";
     LIBRARY_CALLS = "library-calls", Agent: "top-level: calls of what is not rewritten are recorded where they are made; all: everything is rewritten but for exclude, the JDK's classes, too, and the rest recorded so; none (default)";
     NATIVE = "native", Agent: "on: the program's native methods are recorded; classes get wrappers as they load, which call the native methods under other names (JVMTI SetNativeMethodPrefix)";
     ROOT = "root", Agent: "records only what methods that match do, and the threads that they start; patterns joined with `:`; may be repeated";

@@ -19,6 +19,8 @@ words! {
         HandOver = "hand-over": "Which call handed a task to an executor, a completable future, fork and join or a timer",
         Rmi = "rmi": "Remote calls: of stubs and skeletons, and those that reach a method of a remote interface in the inputs; all of them with `instrument run`, with --launcher-agent, or with `instrument jdk-patch`",
         RemoteHttp = "remote-http": "Requests by HTTP as remote calls, made by HttpClient, HttpURLConnection, Apache HttpClient and OkHttp, and served by servlets and HttpServer; the same as --remote http",
+        RemoteGrpc = "remote-grpc": "Calls by gRPC, made and served, streams included; the same as --remote grpc",
+        RemoteJms = "remote-jms": "Messages by JMS, sent and received; the same as --remote jms",
         Jdbc = "jdbc": "Statements that are sent to databases by java.sql, each text as a call of its own, without its literals (with method-events)",
         Http = "http": "Requests by HTTP that are made and served, each address as a call of its own, without its literals (with method-events)",
         Files = "files": "Files that are opened, copied, moved and deleted, each path as a call of its own, without its numbers (with method-events)",
@@ -44,6 +46,8 @@ impl Transform {
             Self::Files => &mut of.files,
             Self::Rmi => &mut of.rmi,
             Self::RemoteHttp => &mut of.remote_http,
+            Self::RemoteGrpc => &mut of.remote_grpc,
+            Self::RemoteJms => &mut of.remote_jms,
         }
     }
 
@@ -101,6 +105,8 @@ words! {
     Remote {
         Rmi = "rmi": "Remote method invocation; the same as --transform rmi",
         Http = "http": "Requests by HTTP, by their traceparent headers; the same as --transform remote-http",
+        Grpc = "grpc": "Calls by gRPC, by the same header in their metadata; the same as --transform remote-grpc",
+        Jms = "jms": "Messages by JMS, by their ids; the same as --transform remote-jms",
     }
 }
 
@@ -110,6 +116,8 @@ impl Remote {
         match self {
             Self::Rmi => Transform::Rmi,
             Self::Http => Transform::RemoteHttp,
+            Self::Grpc => Transform::RemoteGrpc,
+            Self::Jms => Transform::RemoteJms,
         }
     }
 }

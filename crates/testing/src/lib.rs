@@ -33,6 +33,7 @@ pub const REMOTE_CALL: RemoteCall = RemoteCall {
     method: 0,
     host: 0,
     port: 0,
+    number: 0,
     context: 0,
     link: 0,
     begin: 0,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use instrument_trace::format::{
-    BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
+    BAD_KEY, FAILED, FORWARDED, KEY_IS_ID, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
 };
 use instrument_trace::{Connection, RemoteCall, Uid};
 
@@ -50,6 +50,7 @@ pub(crate) fn remote_call(call: &RemoteCall) -> [u64; 16] {
         | flag(http.is_forwarded, FORWARDED)
         | flag(http.is_shared, SHARED)
         | flag(http.is_unsent, UNSENT);
+    let flags = flags | flag(http.is_id, KEY_IS_ID);
     [
         pair(call.kind_number(), call.thread),
         pair(call.connection, call.ordinal),
@@ -66,6 +67,6 @@ pub(crate) fn remote_call(call: &RemoteCall) -> [u64; 16] {
         call.returned,
         call.end,
         pair(call.method, call.host),
-        u64::from(call.port) | u64::from(http.status) << 16,
+        u64::from(call.port) | u64::from(http.status) << 16 | u64::from(call.number) << 32,
     ]
 }

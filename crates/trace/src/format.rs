@@ -81,6 +81,8 @@ pub const BAD_KEY: u16 = 32;
 pub const FORWARDED: u16 = 64;
 pub const SHARED: u16 = 128;
 pub const UNSENT: u16 = 256;
+/// The key is of a message's id.
+pub const KEY_IS_ID: u16 = 512;
 
 /// Bytes of a collection.
 pub const COLLECTION: u64 = 16;

@@ -395,7 +395,7 @@
 //!
 //! | offset | size | |
 //! |---|---|---|
-//! | 0 | 4 | kind: 1 made, 2 served; of a request by HTTP 3 made, 4 served, see below |
+//! | 0 | 4 | kind: 1 made, 2 served; of a request by HTTP 3 made, 4 served, of a call by gRPC 5 made, 6 served, of a message by JMS 7 sent, 8 received, see below |
 //! | 4 | 4 | ordinal of the thread; 0: unknown |
 //! | 8 | 4 | number of the connection; 0: unknown |
 //! | 12 | 4 | which call on that connection it is, from 1 |
@@ -419,6 +419,7 @@
 //! | 112 | 4 | number, in the class names, of the method as `name(descriptor)`; 0: unknown |
 //! | 116 | 4 | number, in the class names, of a host as text. Kind 1: the one that no connection to could be had, 0: there was one; kind 2: the client's, where the connection is unknown, else 0 |
 //! | 120 | 2 | kind 1: and the port that was asked for |
+//! | 124 | 4 | made, of every kind: the number of the call that its thread served meanwhile, if that has one; served: its own, where several threads serve it; or 0 |
 //!
 //! What a thread does for a call that it serves is under a link frame (kind 4 of the links): in a tree one for each remote object and method (past 4,096 of
 //! them one for each method), in a trace one for each call. A thread that is outside of all root methods stays there, and its calls have no link. A call made is
@@ -451,6 +452,35 @@
 //! | 122 | 2 | status of the response; 0: unknown |
 //!
 //! Two records are of the same request if trace id, parent id and the hash are the same, and no third record of either kind has them.
+//!
+//! Calls by gRPC have the same record as requests by HTTP, with kind 5 for kind 3 and 6 for 4, but for
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 4 | 4 | kind 6: ordinal of the thread that was handed the call first |
+//! | 38 | 2 | flags: 1 an exception has left what serves it |
+//! | 40 | 4 | hash of the full name of the method |
+//! | 76 | 4 | kind 6: number of the link frame that it ran under, in whichever threads; or 0 |
+//! | 80 | 8 | kind 5: the clock where it is started, behind all interceptors; kind 6: where it is handed to the program |
+//! | 104 | 8 | kind 5: the clock where the client is told of the end; kind 6: where the program ends it, or is told that it was cancelled |
+//! | 112 | 4 | number, in the class names, of the full name of the method: `shop.Orders/Place` |
+//! | 122 | 2 | status code, and one more: 1 is `OK`; 0: unknown |
+//!
+//! Messages by JMS have the same record as requests by HTTP, with kind 7 for kind 3 and 8 for 4, but for
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 16 | 16 | with flag 512 a hash of the id that the provider gives each message; without it, as of HTTP |
+//! | 38 | 2 | flags: 1 an exception has left what received it; 512 the key is of the message's id |
+//! | 40 | 4 | 0 |
+//! | 56 | 8 | with flag 512 another hash of the id |
+//! | 76 | 4 | kind 8: number of the link frame that what received it ran under, in whichever threads; or 0 |
+//! | 80 | 8 | kind 7: the clock before it is sent; kind 8: where the program has it |
+//! | 104 | 8 | kind 7: the clock where it is sent; kind 8: where whoever received it last has returned, or asks for another one |
+//! | 112 | 4 | number, in the class names, of where it goes to: `queue orders`, `topic prices`, `temporary queue` |
+//! | 122 | 2 | 0 |
+//!
+//! A message that was sent once is received by each record that has its key. What two records have sent has no receiver.
 //!
 //! ## 20: pauses
 //! When recording was paused. 16 bytes each, up to the first that begins with 0: the clock at its beginning, the clock at its end (0: it did
@@ -728,7 +758,9 @@ pub use pause::Pause;
 pub use plausible::beyond;
 pub use profile::{Profile, RemoteCallsAt};
 pub use region_timing::{Passage, RegionTiming};
-pub use remote::{Connection, Http, ObjId, RemoteCall, RemoteCallKind, RemoteCalls, Side, TraceParent, Uid};
+pub use remote::{
+    Connection, Http, ObjId, Protocol, RemoteCall, RemoteCallKind, RemoteCalls, Side, TraceParent, Uid,
+};
 pub use seal::seal;
 pub use selection::{Change, SelectionChange};
 pub use source::Source;

@@ -1,7 +1,7 @@
-//! Remote calls, by remote method invocation (RMI) and by HTTP: connections, and the calls made and served over them.
+//! Remote calls, by remote method invocation (RMI), HTTP and gRPC, and messages by JMS: connections, and the calls made and served over them.
 
 use crate::format::{
-    BAD_KEY, FAILED, FORWARDED, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
+    BAD_KEY, FAILED, FORWARDED, KEY_IS_ID, KEY_KNOWN, NO_SUCH_OBJECT, RETURN_KNOWN, SHARED, THREW, UNSENT,
 };
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -9,6 +9,16 @@ use std::net::{IpAddr, Ipv6Addr};
 pub(crate) const HTTP_MADE: u32 = 3;
 /// See [`HTTP_MADE`].
 pub(crate) const HTTP_SERVED: u32 = 4;
+/// The same of calls by gRPC.
+pub(crate) const GRPC_MADE: u32 = 5;
+/// See [`GRPC_MADE`].
+pub(crate) const GRPC_SERVED: u32 = 6;
+/// The same of messages by JMS.
+pub(crate) const JMS_SENT: u32 = 7;
+/// See [`JMS_SENT`].
+pub(crate) const JMS_RECEIVED: u32 = 8;
+/// Status of a call by gRPC that went well.
+const GRPC_OK: u16 = 1;
 
 /// Which end of a connection this process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,11 +110,38 @@ pub struct TraceParent {
     pub parent: u64,
 }
 
-/// What a record of a request by HTTP has that one of remote method invocation has not.
+/// What requests are sent by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Protocol {
+    /// HTTP.
+    #[default]
+    Http,
+    /// gRPC.
+    Grpc,
+    /// A message by JMS: it has no answer, and may have several receivers.
+    Jms,
+}
+
+impl Protocol {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Protocol::Http => "http",
+            Protocol::Grpc => "grpc",
+            Protocol::Jms => "jms",
+        }
+    }
+}
+
+/// What a record of a request has, by HTTP or by gRPC, that one of remote method invocation has not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Http {
+    /// What it was sent by.
+    pub protocol: Protocol,
     /// Its key, if there was a header that is valid.
     pub key: Option<TraceParent>,
+    /// The key is not of a header, but of the message's id.
+    pub is_id: bool,
     /// There was a header, and it is not valid.
     pub has_bad_key: bool,
     /// The connection leads to, or comes from, a proxy.
@@ -113,7 +150,7 @@ pub struct Http {
     pub is_shared: bool,
     /// Made: it was not written to a connection: an exception came first, or a cache had the answer.
     pub is_unsent: bool,
-    /// Status of the response; 0: unknown.
+    /// Status of the response; of a call by gRPC one more than its status code. 0: unknown.
     pub status: u16,
 }
 
@@ -124,8 +161,8 @@ pub struct RemoteCall {
     pub copy: u32,
     /// Whether this process made it or served it.
     pub kind: RemoteCallKind,
-    /// It is a request by HTTP. Then there is no object, no operation and no UID of a return; connection and ordinal are known of libraries
-    /// that count what goes over their connections themselves; `hash` is of the request's method and path, `method` names them as `GET /orders/?`; made, `host` and `port` are those of the address, served, `host` is the client's; and
+    /// It is a request by HTTP, a call by gRPC, or a message. Then there is no object, no operation and no UID of a return; connection and ordinal are known of libraries
+    /// that count what goes over their connections themselves; `hash` is of the request's method and path, `method` names them as `GET /orders/?` or `shop.Orders/Place`; made, `host` and `port` are those of the address, served, `host` is the client's; and
     /// `sent` and `returned` are 0.
     pub http: Option<Http>,
     /// Ordinal of the thread; 0: unknown.
@@ -157,6 +194,8 @@ pub struct RemoteCall {
     pub host: u32,
     /// Made: the port that was asked for there.
     pub port: u16,
+    /// Made: that of the call that its thread served meanwhile; served: its own, where several threads serve it. 0: not known.
+    pub number: u32,
     /// Context that made it; 0: unknown.
     pub context: u32,
     /// Made: its link in a trace; served: the link frame that it ran under; 0: none.
@@ -197,17 +236,46 @@ impl RemoteCall {
     /// The answer to a request says that it failed: of the server that it failed itself (5xx), for who asks also that the request was wrong (4xx), as
     /// OpenTelemetry's conventions for HTTP spans have it.
     pub fn has_error_status(&self) -> bool {
-        let least = if self.kind == RemoteCallKind::Served { 500 } else { 400 };
-        self.http.is_some_and(|http| http.status >= least)
+        self.http.is_some_and(|http| match (http.protocol, self.kind) {
+            (Protocol::Http, RemoteCallKind::Served) => http.status >= 500,
+            (Protocol::Http, _) => http.status >= 400,
+            (Protocol::Grpc, _) => http.status > GRPC_OK,
+            (Protocol::Jms, _) => false,
+        })
+    }
+
+    /// When the client had an answer that its server had made: 0: it had none, or whether it had is not known.
+    pub fn answered(&self) -> u64 {
+        match self.http {
+            None => self.returned,
+            Some(Http { protocol: Protocol::Http, status, .. }) if status != 0 => self.end,
+            // Others a client may give itself.
+            Some(Http { protocol: Protocol::Grpc, status: GRPC_OK, .. }) => self.end,
+            Some(_) => 0,
+        }
+    }
+
+    /// It is a message: whoever sends it does not wait for who receives it.
+    pub fn is_message(&self) -> bool {
+        self.http.is_some_and(|http| http.protocol == Protocol::Jms)
+    }
+
+    /// Several threads may have served it.
+    pub fn is_of_threads(&self) -> bool {
+        self.kind == RemoteCallKind::Served && self.number != 0
     }
 
     /// The number of its kind in the file.
     pub fn kind_number(&self) -> u32 {
-        match (self.kind, self.http.is_some()) {
-            (RemoteCallKind::Made, false) => 1,
-            (RemoteCallKind::Served, false) => 2,
-            (RemoteCallKind::Made, true) => HTTP_MADE,
-            (RemoteCallKind::Served, true) => HTTP_SERVED,
+        match (self.kind, self.http.map(|http| http.protocol)) {
+            (RemoteCallKind::Made, None) => 1,
+            (RemoteCallKind::Served, None) => 2,
+            (RemoteCallKind::Made, Some(Protocol::Http)) => HTTP_MADE,
+            (RemoteCallKind::Served, Some(Protocol::Http)) => HTTP_SERVED,
+            (RemoteCallKind::Made, Some(Protocol::Grpc)) => GRPC_MADE,
+            (RemoteCallKind::Served, Some(Protocol::Grpc)) => GRPC_SERVED,
+            (RemoteCallKind::Made, Some(Protocol::Jms)) => JMS_SENT,
+            (RemoteCallKind::Served, Some(Protocol::Jms)) => JMS_RECEIVED,
             (RemoteCallKind::Other(number), _) => number,
         }
     }
@@ -249,22 +317,29 @@ impl RemoteCall {
         let high = |at: usize| (words[at] >> 32) as u32;
         let kind = match low(0) {
             0 => return None,
-            1 | HTTP_MADE => RemoteCallKind::Made,
-            2 | HTTP_SERVED => RemoteCallKind::Served,
+            1 | HTTP_MADE | GRPC_MADE | JMS_SENT => RemoteCallKind::Made,
+            2 | HTTP_SERVED | GRPC_SERVED | JMS_RECEIVED => RemoteCallKind::Served,
             other => RemoteCallKind::Other(other),
         };
-        let is_http = matches!(low(0), HTTP_MADE | HTTP_SERVED);
+        let protocol = match low(0) {
+            HTTP_MADE | HTTP_SERVED => Some(Protocol::Http),
+            GRPC_MADE | GRPC_SERVED => Some(Protocol::Grpc),
+            JMS_SENT | JMS_RECEIVED => Some(Protocol::Jms),
+            _ => None,
+        };
         let uid = |time: usize, rest: usize| Uid {
             time: words[time] as i64,
             unique: low(rest) as i32,
             count: high(rest) as i16,
         };
         let flags = (words[4] >> 48) as u16;
-        let http = is_http.then(|| Http {
+        let http = protocol.map(|protocol| Http {
+            protocol,
             key: (flags & KEY_KNOWN != 0).then(|| TraceParent {
                 trace: u128::from(words[2]) << 64 | u128::from(words[3]),
                 parent: words[7],
             }),
+            is_id: flags & KEY_IS_ID != 0,
             has_bad_key: flags & BAD_KEY != 0,
             is_forwarded: flags & FORWARDED != 0,
             is_shared: flags & SHARED != 0,
@@ -279,7 +354,7 @@ impl RemoteCall {
             thread: high(0),
             connection: low(1),
             ordinal: high(1),
-            object: if is_http { ObjId::default() } else { object },
+            object: if protocol.is_some() { ObjId::default() } else { object },
             hash: words[5] as i64,
             operation: low(6) as i32,
             class: high(6),
@@ -296,6 +371,7 @@ impl RemoteCall {
             method: low(14),
             host: high(14),
             port: words[15] as u16,
+            number: high(15),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use instrument_testing::Writer;
 use instrument_trace::{
-    Connection, Http, ObjId, Profile, RemoteCall, RemoteCallKind, Side, TraceParent, Uid,
+    Connection, Http, ObjId, Profile, Protocol, RemoteCall, RemoteCallKind, Side, TraceParent, Uid,
 };
 
 fn connections() -> Vec<Connection> {
@@ -54,6 +54,7 @@ fn calls() -> Vec<Option<RemoteCall>> {
         method: 9,
         host: 12,
         port: 65_535,
+        number: u32::MAX - 7,
         context: 11,
         link: 0,
         begin: 1,
@@ -86,7 +87,13 @@ fn calls() -> Vec<Option<RemoteCall>> {
     };
     let answered = RemoteCall {
         kind: RemoteCallKind::Served,
-        http: Some(Http { key: None, has_bad_key: true, status: 0, ..Http::default() }),
+        http: Some(Http {
+            protocol: Protocol::Grpc,
+            key: None,
+            has_bad_key: true,
+            status: 0,
+            ..Http::default()
+        }),
         ..asked
     };
     vec![Some(made), None, Some(served), Some(open), Some(asked), Some(answered)]

@@ -34,6 +34,10 @@ pub const REGIONS: &str = "instrument/runtime/Regions";
 pub const RMI_MARKERS: &str = "instrument/runtime/RmiMarkers";
 /// Internal name of the class that is told of requests by HTTP as remote calls.
 pub const HTTP_MARKERS: &str = "instrument/runtime/HttpMarkers";
+/// Internal name of the class that is told of calls by gRPC.
+pub const GRPC_MARKERS: &str = "instrument/runtime/GrpcMarkers";
+/// Internal name of the class that is told of messages by JMS.
+pub const JMS_MARKERS: &str = "instrument/runtime/JmsMarkers";
 
 /// Internal name of the class that begins the recorder in a JDK whose module image was rewritten: `static boolean
 /// begin()`.
@@ -223,6 +227,36 @@ hooks! {
     HttpStatus = HTTP_MARKERS, "httpAnswered", "(II)V";
     /// Where an exception has left such a call.
     HttpFailed = HTTP_MARKERS, "httpFailed", "(Ljava/lang/Object;I)V";
+    /// First instruction of the method that starts a call.
+    GrpcStarted = GRPC_MARKERS, "grpcStarted", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// In front of a call that tells a client of the end.
+    GrpcEnded = GRPC_MARKERS, "grpcEnded", "(Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// In front of a call that hands a call to the program.
+    GrpcServed = GRPC_MARKERS, "grpcServed", "(Ljava/lang/Object;Ljava/lang/Object;)I";
+    /// First instruction of a method that hands more of a call to the program.
+    GrpcContinued = GRPC_MARKERS, "grpcContinued", OBJECT_NUMBER;
+    /// The same of the last one.
+    GrpcClosed = GRPC_MARKERS, "grpcClosed", "(Ljava/lang/Object;Ljava/lang/Object;)I";
+    /// Where the program ends a call that it serves.
+    GrpcAnswered = GRPC_MARKERS, "grpcAnswered", "(Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// Where the program returns.
+    GrpcLeft = GRPC_MARKERS, "grpcLeft", METHOD_EVENT;
+    /// Where an exception leaves it.
+    GrpcFailed = GRPC_MARKERS, "grpcFailed", "(Ljava/lang/Object;I)V";
+    /// In front of a call that sends a message.
+    JmsSending = JMS_MARKERS, "jmsSending", OBJECT_NUMBER;
+    /// In front of a call that hands a message to the program.
+    JmsDelivered = JMS_MARKERS, "jmsDelivered", OBJECT_NUMBER;
+    /// Behind a call that gives a message.
+    JmsReceived = JMS_MARKERS, "jmsReceived", OBJECT_NUMBER;
+    /// Behind a call that sends a message, or hands one to the program.
+    JmsSent = JMS_MARKERS, "jmsSent", METHOD_EVENT;
+    /// Where an exception has left such a call.
+    JmsFailed = JMS_MARKERS, "jmsFailed", "(Ljava/lang/Object;I)V";
+    /// In front of a call that gives the next message, and of a return.
+    JmsLeft = JMS_MARKERS, "jmsLeft", METHOD_EVENT;
+    /// Where an exception leaves a method that has received a message.
+    JmsBroken = JMS_MARKERS, "jmsBroken", "(Ljava/lang/Object;I)V";
     /// At the end of the constructor of a connection.
     RmiConnection = RMI_MARKERS, "connection", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)V";
     /// Where a loop begins that accepts connections.

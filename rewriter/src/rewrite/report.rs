@@ -21,7 +21,7 @@ pub struct MethodRef<'a> {
 pub enum Choice {
     /// Rewrite it; the probes get this id.
     Rewrite(u32),
-    /// No event of it is recorded, but what it makes and asks for is: `array_allocation` and `remote_http`, where these
+    /// No event of it is recorded, but what it makes and asks for is: `array_allocation`, `remote_http`, `remote_grpc` and `remote_jms`, where these
     /// are wanted.
     Beside,
     /// The same, and calls of one's own ([`insert_calls`](super::ClassRewriter::insert_calls)) are inserted, which get

@@ -7,9 +7,21 @@ use crate::class_file::ConstantPool;
 const BEHIND: usize = 4;
 
 impl Transforms {
-    /// Those of these that tell of something else than the method that they are in: of arrays and copies, and of requests by HTTP.
+    /// Those of these that tell of something else than the method that they are in: of arrays and copies, and of requests and calls between
+    /// processes.
     pub fn beside(&self) -> Self {
-        Self { array_allocation: self.array_allocation, remote_http: self.remote_http, ..Self::NONE }
+        Self {
+            array_allocation: self.array_allocation,
+            remote_http: self.remote_http,
+            remote_grpc: self.remote_grpc,
+            remote_jms: self.remote_jms,
+            ..Self::NONE
+        }
+    }
+
+    /// Whether requests, calls by gRPC or messages are among them.
+    pub fn has_requests(&self) -> bool {
+        self.remote_http || self.remote_grpc || self.remote_jms
     }
 
     /// Whether a class with this constant pool may have something of [these](Self::beside). `pool`: a class file from `constant_pool_count`
@@ -63,10 +75,34 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_pool_tells_whether_a_class_of_grpc_is_told_of() {
+        let only = Transforms { remote_grpc: true, ..Transforms::NONE };
+        let start = calls(
+            "io/grpc/ServerCallHandler",
+            "startCall",
+            "(Lio/grpc/ServerCall;Lio/grpc/Metadata;)Lio/grpc/ServerCall$Listener;",
+        );
+        for (pool, wanted) in [
+            (start, true),
+            (pool(2, &[&text("io/grpc/internal/ClientCallImpl")]), true),
+            (pool(2, &[&text("io/grpc/ClientCall")]), false),
+            (calls("java/net/URL", "openStream", "()Ljava/io/InputStream;"), false),
+        ] {
+            assert_eq!(only.may_be_beside(&pool), wanted, "{}", pool.escape_ascii());
+        }
+    }
+
+    #[test]
     fn a_pool_does_not_tell_of_arrays_and_nothing_else_is_beside() {
         let nothing = pool(1, &[]);
         assert!(Transforms { array_allocation: true, ..Transforms::NONE }.may_be_beside(&nothing));
-        let rest = Transforms { array_allocation: false, remote_http: false, ..Transforms::ALL };
+        let rest = Transforms {
+            array_allocation: false,
+            remote_http: false,
+            remote_grpc: false,
+            remote_jms: false,
+            ..Transforms::ALL
+        };
         assert!(!rest.may_be_beside(&calls("java/net/URL", "openStream", "()Ljava/io/InputStream;")));
     }
 

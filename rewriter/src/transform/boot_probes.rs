@@ -13,7 +13,9 @@
 
 use crate::assemble::{self, ACC_PUBLIC, ACC_SYNTHETIC, Method, OBJECT, Pool, words};
 use crate::class_file::{Tag, opcode};
-use crate::code::hooks::{BOOT_PROBES, HTTP_MARKERS, Hook, JDK_IMAGE, OBJECT_EVENT};
+use crate::code::hooks::{
+    BOOT_PROBES, GRPC_MARKERS, HTTP_MARKERS, Hook, JDK_IMAGE, JMS_MARKERS, OBJECT_EVENT,
+};
 
 /// The class file.
 pub fn class() -> Vec<u8> {
@@ -119,7 +121,11 @@ fn probe(hook: Hook, form: Form, pool: &mut Pool) -> (Vec<u8>, Option<Vec<u8>>) 
         code.extend([opcode::ILOAD_1, opcode::NEWARRAY, T_LONG]);
     } else if leave == opcode::IRETURN {
         // Nothing was opened, and no request has a number.
-        code.push(if hook.owner() == HTTP_MARKERS { opcode::ICONST_0 } else { opcode::ICONST_M1 });
+        code.push(if [HTTP_MARKERS, GRPC_MARKERS, JMS_MARKERS].contains(&hook.owner()) {
+            opcode::ICONST_0
+        } else {
+            opcode::ICONST_M1
+        });
     } else if leave == opcode::ARETURN {
         // A task, or a request, is the last argument that is an object.
         let loads = loads(hook.descriptor()).0;

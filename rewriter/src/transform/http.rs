@@ -18,15 +18,13 @@
 pub(in crate::transform) mod calls;
 
 use super::call_sites::callees;
-use super::method_events::{PcRange, cover, handlers};
-use super::{MethodSite, Transform, Transforms};
+use super::method_events::PcRange;
+use super::{MethodSite, Transform, Transforms, around};
 use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
-use crate::class_file::opcode::{
-    ALOAD, ATHROW, CHECKCAST, DUP, DUP2, ICONST_0, ILOAD, INVOKEINTERFACE, ISTORE,
-};
+use crate::class_file::opcode::{ALOAD, CHECKCAST, DUP, DUP2, ILOAD, INVOKEINTERFACE, ISTORE};
 use crate::code::Reason;
-use crate::code::edits::{Edits, Kept, Place, RegionHandler, Snippet};
+use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
 use calls::HttpCall;
 
@@ -108,8 +106,7 @@ impl Transform for Http {
     }
 
     fn plan(&self, site: &mut MethodSite<'_>, edits: &mut Edits) -> Result<(), Reason> {
-        let number = edits.keep(site.code.max_locals, Kept::Int)?.index;
-        edits.first.push(Snippet::default().with(&[ICONST_0]).with_local(ISTORE, number));
+        let number = around::number(site, edits)?;
         edits.need_stack(3);
         edits.least_stack = edits.least_stack.max(3);
         let mut covered: Vec<PcRange> = Vec::new();
@@ -133,13 +130,13 @@ impl Transform for Http {
                 Left::Int => (&[DUP], Hook::HttpStatus),
                 Left::Object => (&[DUP], Hook::HttpAnswered),
             };
-            let ended = over(site, Snippet::default().with(load), hook, number)?;
+            let ended = around::over(site, Snippet::default().with(load), hook, number)?;
             edits.insert(behind, Place::AfterPrevious, ended);
             covered.push((pc, behind));
             edits.sites.remote_calls += 1;
         }
-        caught(site, edits, &covered, number)?;
-        uncaught(site, edits, covered, number)?;
+        around::caught(site, edits, &covered, Hook::HttpFailed, number)?;
+        around::uncaught(site, edits, covered, Hook::HttpFailed, number)?;
         match exchange(site) {
             Some(slot) => served(site, edits, slot),
             None => Ok(()),
@@ -149,17 +146,12 @@ impl Transform for Http {
 
 /// A method that is given an exchange serves a request. Its handler is outside of those of its calls.
 fn served(site: &mut MethodSite<'_>, edits: &mut Edits, slot: u16) -> Result<(), Reason> {
-    let number = edits.keep(site.code.max_locals, Kept::Int)?.index;
-    edits.first.push(Snippet::default().with(&[ICONST_0]).with_local(ISTORE, number));
+    let number = around::number(site, edits)?;
     let given = Snippet::default().with_local(ALOAD, slot);
     let entered = site.call(Hook::HttpExchange, given)?.with_local(ISTORE, number);
     edits.insert(0, Place::AfterPrevious, entered);
-    let left = over(site, Snippet::default(), Hook::HttpLeft, number)?;
-    site.scan.returns.iter().for_each(|&pc| edits.insert(pc, Place::Before, left));
-    let mut covered: Vec<PcRange> = Vec::new();
-    cover(&site.scan.returns, 0, site.code.code.len() as u32, &mut covered);
     edits.sites.remote_calls += 1;
-    uncaught(site, edits, covered, number)
+    around::until_its_end(site, edits, (Hook::HttpLeft, Hook::HttpFailed), number)
 }
 
 /// What a call needs in front of it.
@@ -195,56 +187,5 @@ fn in_front(
         edits.insert(pc, Place::Before, request.with(&[CHECKCAST, high, low]));
     }
     above.load(pc, free, edits);
-    Ok(())
-}
-
-/// The call of a hook that tells of an end, which is the end of the number as well.
-fn over(site: &mut MethodSite<'_>, load: Snippet, hook: Hook, number: u16) -> Result<Snippet, Reason> {
-    let ended = site.call(hook, load.with_local(ILOAD, number))?;
-    Ok(ended.with(&[ICONST_0]).with_local(ISTORE, number))
-}
-
-/// In front of the handlers that what leaves one of the calls can come to.
-fn caught(
-    site: &mut MethodSite<'_>,
-    edits: &mut Edits,
-    calls: &[PcRange],
-    number: u16,
-) -> Result<(), Reason> {
-    let covers = |handler: u32| {
-        let rows = site.code.exception_table.iter().filter(|row| u32::from(row.handler_pc) == handler);
-        rows.into_iter().any(|row| {
-            calls.iter().any(|&(pc, _)| (u32::from(row.start_pc)..u32::from(row.end_pc)).contains(&pc))
-        })
-    };
-    let wanted: Vec<_> =
-        handlers(&site.code.exception_table).filter(|&(handler, _)| covers(handler)).collect();
-    for (handler, catches_any) in wanted {
-        if catches_any {
-            edits.insert(handler, Place::Pad, Snippet::default());
-        }
-        let failed = over(site, Snippet::default().with(&[DUP]), Hook::HttpFailed, number)?;
-        edits.insert(handler, Place::Landing, failed);
-    }
-    Ok(())
-}
-
-/// A handler for what nothing else in the method handles.
-fn uncaught(
-    site: &mut MethodSite<'_>,
-    edits: &mut Edits,
-    ranges: Vec<PcRange>,
-    number: u16,
-) -> Result<(), Reason> {
-    if ranges.is_empty() {
-        return Ok(());
-    }
-    let failed = site.call(Hook::HttpFailed, Snippet::default().with(&[DUP]).with_local(ILOAD, number))?;
-    edits.region_handlers.push(RegionHandler {
-        snippets: vec![failed.with(&[ATHROW])],
-        start: None,
-        ranges,
-        locals: Vec::new(),
-    });
     Ok(())
 }

@@ -14,6 +14,8 @@
 //! | [`parks`] | which locks of `java.util.concurrent` threads wait for |
 //! | [`rmi`] | which calls are made and served by remote method invocation |
 //! | [`http`] | which requests by HTTP are made and served, as remote calls |
+//! | [`grpc`] | which calls are made and served by gRPC |
+//! | [`messages`] | which messages are sent and received by JMS |
 //! | [`reflection`] | what calls by reflection are about to call |
 //! | [`regions`] | how long control stays in a code region |
 //! | [`own_calls`] | whatever a user of this crate has it tell, by calls of static methods |
@@ -22,16 +24,19 @@
 //! [`rewrite`](crate::rewrite).
 
 pub mod allocation;
+mod around;
 mod beside;
 pub mod boot_modules;
 pub mod boot_probes;
 pub mod bytecodes;
 pub(crate) mod call_sites;
 pub mod given_tasks;
+pub mod grpc;
 pub mod hand_over;
 pub mod http;
 pub mod library_calls;
 pub mod lines;
+pub mod messages;
 pub mod method_events;
 mod operands;
 pub mod own_calls;
@@ -126,6 +131,14 @@ table::transforms! {
     http::Http {
         /// [`http`].
         remote_http
+    }
+    grpc::Grpc {
+        /// [`grpc`].
+        remote_grpc
+    }
+    messages::Messages {
+        /// [`messages`].
+        remote_jms
     }
     // Behind everything that has its end within the call.
     method_events::MethodEvents {

@@ -1,6 +1,7 @@
 //! Operands of a call that lie above the one that a hook takes: they are stored into new local variables, and loaded
 //! again.
 
+use super::MethodSite;
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{ALOAD, ASTORE, DLOAD, DSTORE, FLOAD, FSTORE, ILOAD, ISTORE, LLOAD, LSTORE};
 use crate::code::Reason;
@@ -72,6 +73,26 @@ impl Above {
         }))
         .collect();
         places.into_iter()
+    }
+
+    /// Inserts what takes the operand below them in front of a call.
+    ///
+    /// # Errors
+    /// There are not so many local variables.
+    pub(super) fn around(
+        &self,
+        site: &MethodSite<'_>,
+        edits: &mut Edits,
+        pc: u32,
+        snippet: Snippet,
+    ) -> Result<(), Reason> {
+        // Another transform may hold the first one behind those that are kept across the call.
+        let free = site.code.max_locals.checked_add(edits.counter_slots() + 1).ok_or(Reason::MaxLocals)?;
+        edits.need_locals(1 + self.slots(free)?);
+        self.store(pc, free, edits);
+        edits.insert(pc, Place::Before, snippet);
+        self.load(pc, free, edits);
+        Ok(())
     }
 
     /// Puts them into local variables from `first` on, which are [there](Self::slots).

@@ -28,12 +28,14 @@ pub(crate) mod tables;
 use instrument_rewriter::rewrite::{Choice, ClassRewriter, MethodEvent, MethodReport, Outcome, Transforms};
 
 /// All but what is looked at on real machines: what `bytecodes`, `lines`, `values`, `given_tasks`, `references`,
-/// `streams`, `reflection` and `remote-http` insert is compared with what a JVM executes; `rmi` and `parks` insert into
+/// `streams`, `reflection`, `remote-http`, `remote-grpc` and `remote-jms` insert is compared with what a JVM executes; `rmi` and `parks` insert into
 /// a few classes of the JDK.
 pub(crate) const MOST: Transforms = Transforms {
     rmi: false,
     jdbc: false,
     remote_http: false,
+    remote_grpc: false,
+    remote_jms: false,
     given_tasks: false,
     references: false,
     streams: false,

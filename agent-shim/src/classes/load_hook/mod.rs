@@ -177,7 +177,7 @@ impl LoadHook {
         let is_timed = options.transforms.method_events && !options.recorder.iter().any(counts);
         let jdk_filter = options.jdk_filter.map(Arc::new);
         let object_init = heap.is_some_and(options::Heap::rewrites_object);
-        let everywhere = if object_init || options.transforms.remote_http {
+        let everywhere = if object_init || options.transforms.has_requests() {
             instrumenter.record_everywhere();
             options.transforms.beside()
         } else {

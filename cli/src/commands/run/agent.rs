@@ -162,6 +162,8 @@ impl Agent {
             ("--heap", self.recording.has_heap()),
             ("--transform rmi", settings.transforms.contains(&Transform::Rmi)),
             ("--transform remote-http", settings.transforms.contains(&Transform::RemoteHttp)),
+            ("--transform remote-jms", settings.transforms.contains(&Transform::RemoteJms)),
+            ("--transform remote-grpc", settings.transforms.contains(&Transform::RemoteGrpc)),
             ("--region", !settings.regions.is_empty()),
             ("--native", settings.native),
             ("--library-calls", settings.library_calls != LibraryCalls::None),

@@ -10,9 +10,9 @@ use super::remote::{Remote, connections, object};
 use super::trace::Error;
 use crate::hash::HashMap;
 use crate::load::thread_rows;
-use crate::merge::calls::{MatchState, full_name, is_internal};
+use crate::merge::calls::{MatchState, full_name, grpc_status, is_internal};
 use instrument_names::signature::readable;
-use instrument_trace::{Connection, Http, Profile, RemoteCall, RemoteCallKind, Source, ThreadKind};
+use instrument_trace::{Connection, Http, Profile, Protocol, RemoteCall, RemoteCallKind, Source, ThreadKind};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -62,6 +62,8 @@ pub(super) struct Resource {
 
 const SERVER: u32 = 2;
 const CLIENT: u32 = 3;
+const PRODUCER: u32 = 4;
+const CONSUMER: u32 = 5;
 const ERROR: u32 = 2;
 
 pub(super) fn text(key: &'static str, value: impl Into<String>) -> Attribute {
@@ -223,7 +225,12 @@ impl<'a, S: Source> Process<'a, S> {
             span_id: hex(self.id(is_made, row)),
             parent_span_id: parent.map(hex),
             name: span_name((name.0, &readable(signature).unwrap_or_else(|| name.1.to_owned())), call),
-            kind: if is_made { CLIENT } else { SERVER },
+            kind: match (is_made, call.is_message()) {
+                (true, false) => CLIENT,
+                (false, false) => SERVER,
+                (true, true) => PRODUCER,
+                (false, true) => CONSUMER,
+            },
             start_time_unix_nano: time(call.begin),
             end_time_unix_nano: time(end),
             attributes: self.attributes(call, name, is_made, match_state),
@@ -239,8 +246,10 @@ impl<'a, S: Source> Process<'a, S> {
         match_state: MatchState,
     ) -> Vec<Attribute> {
         let mut attributes = match call.http {
+            Some(http) if http.protocol == Protocol::Grpc => grpc(http, method),
+            Some(_) if call.is_message() => message(method, is_made),
             Some(http) => request(http, method),
-            None => remote_method(service, method),
+            None => remote_method("java_rmi", service, method),
         };
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
             let local = (connection.local, connection.local_port);
@@ -274,11 +283,15 @@ impl<'a, S: Source> Process<'a, S> {
         if call.http.is_none() {
             attributes.push(text("instrument.rmi.object", object(call)));
         }
-        let key = match (match_state, call.http.is_some()) {
-            (MatchState::Matched(_), false) => "instrument.rmi.matched",
-            (_, false) => "instrument.rmi.unmatched",
-            (MatchState::Matched(_), true) => "instrument.http.matched",
-            (_, true) => "instrument.http.unmatched",
+        let key = match (match_state, call.http.map(|http| http.protocol)) {
+            (MatchState::Matched(_), None) => "instrument.rmi.matched",
+            (_, None) => "instrument.rmi.unmatched",
+            (MatchState::Matched(_), Some(Protocol::Http)) => "instrument.http.matched",
+            (_, Some(Protocol::Http)) => "instrument.http.unmatched",
+            (MatchState::Matched(_), Some(Protocol::Grpc)) => "instrument.grpc.matched",
+            (_, Some(Protocol::Grpc)) => "instrument.grpc.unmatched",
+            (MatchState::Matched(_), Some(Protocol::Jms)) => "instrument.jms.matched",
+            (_, Some(Protocol::Jms)) => "instrument.jms.unmatched",
         };
         attributes.push(text(key, match_state.word()));
         if let Some(status) = status(call) {
@@ -327,10 +340,31 @@ fn span_name((service, method): (&str, &str), call: &RemoteCall) -> String {
 }
 
 /// The attributes of a remote method.
-fn remote_method(service: &str, method: &str) -> Vec<Attribute> {
+fn remote_method(system: &'static str, service: &str, method: &str) -> Vec<Attribute> {
     let known = [("rpc.service", service), ("rpc.method", method)];
     let known = known.into_iter().filter(|(_, value)| !value.is_empty());
-    std::iter::once(("rpc.system", "java_rmi")).chain(known).map(|(key, value)| text(key, value)).collect()
+    std::iter::once(("rpc.system", system)).chain(known).map(|(key, value)| text(key, value)).collect()
+}
+
+/// The attributes of a call by gRPC, which is called `shop.Orders/Place`.
+fn grpc(http: Http, name: &str) -> Vec<Attribute> {
+    let (service, method) = name.rsplit_once('/').unwrap_or(("", name));
+    let mut attributes = remote_method("grpc", service, method);
+    if http.status != 0 {
+        attributes.push(number("rpc.grpc.status_code", http.status - 1));
+    }
+    attributes
+}
+
+/// The attributes of a message, which is called `queue orders`.
+fn message(name: &str, is_sent: bool) -> Vec<Attribute> {
+    let mut attributes = vec![
+        text("messaging.system", "jms"),
+        text("messaging.operation.type", if is_sent { "send" } else { "process" }),
+    ];
+    let destination = ["queue ", "topic "].into_iter().find_map(|kind| name.strip_prefix(kind));
+    attributes.extend(destination.map(|name| text("messaging.destination.name", name)));
+    attributes
 }
 
 /// The attributes of a request, which is called `GET /orders/?`.
@@ -360,6 +394,8 @@ fn status(call: &RemoteCall) -> Option<Status> {
         "no such object"
     } else if call.failed {
         "the call failed"
+    } else if let Some(status) = grpc_status(call) {
+        status
     } else if call.has_error_status() {
         "the server answered with an error"
     } else {

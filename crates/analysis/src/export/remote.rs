@@ -9,10 +9,10 @@
 use super::error::Error;
 use super::timeline::Flow;
 use crate::hash::HashMap;
-use crate::merge::calls::{MatchState, MatchedBy, Peer, full_name, knows_object, outcome};
+use crate::merge::calls::{MatchState, MatchedBy, Peer, full_name, is_grpc, knows_object, outcome};
 use crate::merge::{Matching, Nesting, Offsets, Party};
 use instrument_trace::{
-    Connection, ObjId, Profile, RemoteCall, RemoteCallKind, RemoteCallsAt, Source, ThreadKind,
+    Connection, ObjId, Profile, Protocol, RemoteCall, RemoteCallKind, RemoteCallsAt, Source, ThreadKind,
 };
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
@@ -97,7 +97,9 @@ impl<'a, S: Source> Remote<'a, S> {
         profile.visit_placed_remote_calls(source, |place, call| {
             let Some(row) = rows.next(call.kind) else { return };
             let next = calls.threads.len() as u32;
-            let key = (call.copy, call.thread);
+            // What need not nest in a thread is of none.
+            let thread = if is_grpc(call) || call.is_of_threads() { 0 } else { call.thread };
+            let key = (call.copy, thread);
             let thread = *calls.by_ordinal.entry(key).or_insert(next);
             if thread == next {
                 calls.threads.push((key, false));
@@ -178,7 +180,9 @@ impl<S: Source> Calls<'_, S> {
         let mut args = vec![("method", method)];
         match call.http {
             None => args.push(("object", object(call))),
-            Some(http) if http.status != 0 => args.push(("status", http.status.to_string())),
+            Some(http) if http.protocol == Protocol::Http && http.status != 0 => {
+                args.push(("status", http.status.to_string()));
+            }
             Some(_) => {}
         }
         if let Some(connection) = self.connections.get(&(call.copy, call.connection)) {
@@ -191,7 +195,10 @@ impl<S: Source> Calls<'_, S> {
             args.push(("end", "the last known moment".to_owned()));
         }
         let mut slice = Slice { name, args, flows: Vec::new(), back: None };
-        let Some(partner) = partner else { return slice };
+        // An arrow has one end: the first that has received a message.
+        let Some(partner) = partner.filter(|&other| others.partner(other) == Some(span.row)) else {
+            return slice;
+        };
         // Each pair of calls has two arrows: there and back.
         let there = 2 * u64::from(if is_made { span.row } else { partner }) + 1;
         let returned = call.returned.clamp(span.begin, span.end);

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use std::io;
 use std::ops::Range;
 
-use instrument_trace::{Error, ObjId, Profile, RemoteCall, RemoteCallKind, Uid};
+use instrument_trace::{Error, ObjId, Profile, Protocol, RemoteCall, RemoteCallKind, Uid};
 
 /// No row, no connection.
 pub const NONE: u32 = u32::MAX;
@@ -36,6 +36,8 @@ pub enum MatchedBy {
     Ports,
     /// A request by HTTP: both ends have read the same `traceparent`, and the same method and path.
     Header,
+    /// A message: both ends know the id that its provider has given it.
+    Id,
 }
 
 /// Why a call was not matched.
@@ -154,6 +156,7 @@ impl MatchState {
             MatchState::Matched(MatchedBy::Place) => "by place",
             MatchState::Matched(MatchedBy::Ports) => "by ports",
             MatchState::Matched(MatchedBy::Header) => "by header",
+            MatchState::Matched(MatchedBy::Id) => "by id",
             MatchState::Unmatched(reason) => reason.word(),
             MatchState::Open => "not yet",
         }
@@ -348,11 +351,43 @@ pub(crate) fn full_name((service, method): (&str, &str), call: &RemoteCall) -> S
     }
     let _ = match (method.is_empty(), call.operation) {
         (false, _) => write!(name, "{method}"),
+        (true, _) if call.is_message() => write!(name, "(message)"),
         (true, _) if call.http.is_some() => write!(name, "(request)"),
         (true, ..0) => write!(name, "(method {:016x})", call.hash),
         (true, operation) => write!(name, "(operation {operation})"),
     };
     name
+}
+
+/// Whether a call is by gRPC.
+pub(crate) fn is_grpc(call: &RemoteCall) -> bool {
+    call.http.is_some_and(|http| http.protocol == Protocol::Grpc)
+}
+
+/// What gRPC calls the statuses of calls that did not go well, from code 1 on.
+const GRPC_STATUSES: [&str; 16] = [
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// What gRPC calls the status of a call that did not go well.
+pub(crate) fn grpc_status(call: &RemoteCall) -> Option<&'static str> {
+    let http = call.http.filter(|http| http.protocol == Protocol::Grpc)?;
+    GRPC_STATUSES.get(usize::from(http.status).checked_sub(2)?).copied()
 }
 
 /// How a call ended.
@@ -365,6 +400,8 @@ pub(crate) fn outcome(call: &RemoteCall) -> &'static str {
         "failed"
     } else if call.end == 0 {
         "open"
+    } else if let Some(status) = grpc_status(call) {
+        status
     } else if call.has_error_status() {
         "error status"
     } else {
@@ -386,6 +423,8 @@ pub struct Matching {
     pub(crate) within: Vec<u32>,
     /// By party: calls that its program made of others, and that are no part of a call which another party made.
     pub outermost: Vec<u64>,
+    /// Messages with those that have received them, but the first of each.
+    pub others: Vec<(u32, u32)>,
     /// Matched calls that have another place on the connection at one end than at the other.
     pub misplaced: u64,
     /// Calls of kinds that are not known.

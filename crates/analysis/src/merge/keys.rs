@@ -1,17 +1,20 @@
-//! Requests by HTTP find each other by what both ends have read in the `traceparent` header.
+//! Requests by HTTP and calls by gRPC find each other by what both ends have read in the `traceparent` header.
 //!
 //! A client gives each request a parent id of its own, but for what repeats or passes on a header as it came: retries,
 //! redirects, proxies and careless programs. So a key alone is not enough. Two records are of one request if
 //!
-//! 1. they have the same key and the same method and path;
+//! 1. they have the same key, and the same method and path; of calls by gRPC, the same full name of a method;
 //! 2. no third record of either kind has these;
 //! 3. they are of two processes, or the request was made before it was served: a process that passes a header on as it
 //!    came serves first.
 //!
+//! A message may have several receivers: all records that have received it are of the one that has sent it. Its key is
+//! the id that its provider gives it; it has no method and path.
+//!
 //! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated
 //! otherwise.
 
-use instrument_trace::{RemoteCall, RemoteCallKind, TraceParent};
+use instrument_trace::{Protocol, RemoteCall, RemoteCallKind, TraceParent};
 use rayon::prelude::*;
 
 use super::calls::{MatchState, MatchedBy, Matching, Reason};
@@ -21,15 +24,22 @@ use super::calls::{MatchState, MatchedBy, Matching, Reason};
 struct Keyed {
     key: TraceParent,
     /// Hash of method and path.
-    request: i64,
+    request: (Protocol, i64),
     is_served: bool,
     row: u32,
     party: usize,
     /// By the clock of its process.
     begin: u64,
+    how: MatchedBy,
 }
 
 impl Keyed {
+    /// Whether this message was sent, and those, of which there are some, were received.
+    fn is_of_all(&self, received: &[Keyed]) -> bool {
+        let is_message = self.request.0 == Protocol::Jms;
+        is_message && !received.is_empty() && received.iter().all(|one| self.may_be(one))
+    }
+
     /// Whether this one, which was made, may be the other one, which was served.
     fn may_be(&self, served: &Keyed) -> bool {
         !self.is_served && served.is_served && (self.party != served.party || self.begin < served.begin)
@@ -44,8 +54,11 @@ impl Keys {
     /// Notes a record of a process that has a key.
     pub(crate) fn add(&mut self, party: usize, call: &RemoteCall, row: u32) {
         let is_served = call.kind == RemoteCallKind::Served;
-        if let Some(key) = call.http.and_then(|http| http.key) {
-            self.0.push(Keyed { key, request: call.hash, is_served, row, party, begin: call.begin });
+        if let Some((key, protocol)) = call.http.and_then(|http| Some((http.key?, http.protocol))) {
+            let request = (protocol, call.hash);
+            let is_id = call.http.is_some_and(|http| http.is_id);
+            let how = if is_id { MatchedBy::Id } else { MatchedBy::Header };
+            self.0.push(Keyed { key, request, is_served, row, party, begin: call.begin, how });
         }
     }
 
@@ -57,7 +70,10 @@ impl Keys {
             for request in same.chunk_by(|a, b| a.request == b.request) {
                 match request {
                     [made, served] if made.may_be(served) => {
-                        matching.join(made.row, served.row, MatchedBy::Header);
+                        matching.join(made.row, served.row, made.how);
+                    }
+                    [made, received @ ..] if made.is_of_all(received) => {
+                        matching.join_all(made.row, received.iter().map(|one| one.row), made.how);
                     }
                     others => left.extend_from_slice(others),
                 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use instrument_trace::{Error, Http, RemoteCall, RemoteCallKind, Source};
+use instrument_trace::{Error, Http, Protocol, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
-use super::calls::{Checks, Hasher, MatchState, MatchedBy, Matching, NONE, Peer, Reason, is_well_known};
+use super::calls::{
+    Checks, Hasher, MatchState, MatchedBy, Matching, NONE, Peer, Reason, is_grpc, is_well_known,
+};
 use super::connections::Connections;
 use crate::hash::HashMap;
 
@@ -35,8 +37,10 @@ struct Left {
     asked: Peer,
     /// Hash of the method's name and descriptor, if they are known.
     method: Option<u32>,
-    /// It is a request by HTTP.
+    /// It is a request by HTTP, or a call by gRPC.
     http: Option<Http>,
+    /// Made, by gRPC: it ended with a status that need not come from the server.
+    may_be_unanswered: bool,
 }
 
 impl Left {
@@ -282,6 +286,10 @@ impl Lefts {
         let may_be_elsewhere = || self.without_place.contains_key(&(!is_made, left.checks.method));
         match http {
             Http { is_unsent: true, .. } => return Reason::NotSent,
+            // No provider has given it an id.
+            Http { protocol: Protocol::Jms, key: None, .. } if is_made && left.failed => {
+                return Reason::Unanswered;
+            }
             _ if is_keyed => {}
             Http { is_shared: true, .. } => return Reason::SharedConnection,
             Http { is_forwarded: true, .. } => return Reason::Forwarded,
@@ -293,7 +301,7 @@ impl Lefts {
         }
         match left {
             Left { is_open: true, .. } if is_made => Reason::InFlight,
-            Left { failed: true, .. } if is_made => Reason::Unanswered,
+            Left { failed: true, .. } | Left { may_be_unanswered: true, .. } if is_made => Reason::Unanswered,
             _ => Reason::NoOtherRecord,
         }
     }
@@ -315,6 +323,7 @@ impl Left {
             asked: Peer::Unknown,
             method: None,
             http: call.http,
+            may_be_unanswered: is_grpc(call) && call.has_error_status(),
         }
     }
 }

@@ -40,6 +40,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
         own: vec![(0, 0); parties.len()],
         within: Vec::new(),
         outermost: Vec::new(),
+        others: Vec::new(),
         misplaced: 0,
         unknown: 0,
         addresses: Vec::new(),
@@ -160,6 +161,18 @@ impl Matching {
         let (m, s) = (made as usize, served as usize);
         (self.made.partner[m], self.made.match_state[m]) = (served, MatchState::Matched(how));
         (self.served.partner[s], self.served.match_state[s]) = (made, MatchState::Matched(how));
+    }
+
+    /// The same of a message with all that have received it, the first of which is its partner.
+    pub(crate) fn join_all(&mut self, made: u32, mut received: impl Iterator<Item = u32>, how: MatchedBy) {
+        if let Some(first) = received.next() {
+            self.join(made, first, how);
+        }
+        for served in received {
+            let at = served as usize;
+            (self.served.partner[at], self.served.match_state[at]) = (made, MatchState::Matched(how));
+            self.others.push((made, served));
+        }
     }
 
     /// Takes a pair apart that should not have been one.

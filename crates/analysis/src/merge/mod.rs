@@ -27,6 +27,7 @@ mod parts;
 mod paths;
 mod places;
 pub mod processes;
+mod receivers;
 pub mod services;
 mod sites;
 mod spans;

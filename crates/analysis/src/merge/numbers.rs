@@ -16,11 +16,15 @@ pub struct Matched {
     pub by_ports: u64,
     /// By the header of a request by HTTP.
     pub by_header: u64,
+    /// By the id of a message.
+    pub by_id: u64,
+    /// What else has received messages than the first: it is served, and nothing more was made.
+    pub also_received: u64,
 }
 
 impl Matched {
     pub fn all(&self) -> u64 {
-        self.by_return + self.by_place + self.by_ports + self.by_header
+        self.by_return + self.by_place + self.by_ports + self.by_header + self.by_id
     }
 }
 
@@ -78,6 +82,7 @@ impl Numbers {
                                 MatchedBy::Place => sum.by_place += 1,
                                 MatchedBy::Ports => sum.by_ports += 1,
                                 MatchedBy::Header => sum.by_header += 1,
+                                MatchedBy::Id => sum.by_id += 1,
                             }
                         }
                         MatchState::Matched(_) => {}
@@ -90,7 +95,17 @@ impl Numbers {
                 }
             }
         }
+        for &(made, served) in &matching.others {
+            let parties = (matching.made.party(made), matching.served.party(served));
+            numbers.matched.entry(parties).or_default().also_received += 1;
+        }
         numbers
+    }
+
+    /// Calls that were served, and not matched.
+    pub fn unmatched_served(&self) -> u64 {
+        let served = self.unmatched.iter().filter(|((_, is_made, ..), _)| !is_made);
+        served.map(|(_, calls)| calls).sum()
     }
 
     /// Calls that were matched.

@@ -157,7 +157,7 @@ impl Bounds {
         let ahead =
             |there: u64, here: u64| (there != 0 && here != 0).then(|| i128::from(there) - i128::from(here));
         let high = ahead(served.begin, made.begin).unwrap_or(i128::MAX);
-        let answered = made.http.map_or(made.returned, |http| if http.status == 0 { 0 } else { made.end });
+        let answered = made.answered();
         let low = ahead(served.returned, answered).unwrap_or(i128::MIN);
         // Times that no clock can have had say nothing.
         if low > high {

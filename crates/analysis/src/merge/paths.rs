@@ -13,8 +13,9 @@ use instrument_trace::{Error, Profile, RemoteCall, RemoteCallKind, Source};
 use super::Party;
 use super::calls::Matching;
 use super::calls::{NONE, is_internal, is_route};
+use super::receivers::Receivers;
 use super::sites::{Frames, Sites};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::load::place::Places;
 use crate::model::{Arcflow, NodeId};
 
@@ -42,6 +43,11 @@ pub(crate) struct Way {
 pub(crate) struct Path {
     pub(crate) way: Way,
     pub(crate) client: usize,
+    /// Who sends a message does not wait for who receives it.
+    pub(crate) is_message: bool,
+    /// Calls that were made.
+    pub(crate) made: u64,
+    /// Calls that were served, or made and not known to be: a message may have several receivers.
     pub(crate) calls: u64,
     /// From beginning to end, as the client measured it.
     pub(crate) client_ns: u64,
@@ -160,7 +166,8 @@ impl Paths {
         let mut origins = Vec::with_capacity(matching.made.len());
         let mut methods = Methods::default();
         for (number, party) in parties.iter().enumerate() {
-            let mut sites = Sites::new(number, party.profile, &places[number], &mut paths.frames);
+            let shared = links_of_threads(party)?;
+            let mut sites = Sites::new(number, party.profile, &places[number], shared, &mut paths.frames);
             paths.served.resize(paths.frames.all.len(), Served::default());
             let until = last_moment(party.profile);
             party.visit(matching.rows(number), |_, call| {
@@ -192,14 +199,19 @@ impl Paths {
             methods.of_party.clear();
         }
         paths.methods = methods.all;
-        paths.walk(matching, &services, &mut origins, model);
+        let receivers = Receivers::new(matching);
+        receivers.add_to(&mut origins);
+        paths.walk(matching, &receivers, &services, &mut origins, model);
         for (client, party) in parties.iter().enumerate() {
             let until = last_moment(party.profile);
             party.visit(matching.rows(client), |row, call| {
                 if call.kind == RemoteCallKind::Made {
-                    let partner = matching.made.partner(row);
-                    let server = partner.map(|at| (matching.served.party(at), services[at as usize]));
-                    paths.add(client, call, until, origins[row as usize].path, server);
+                    for (is_first, at) in receivers.rows_of(row) {
+                        let partner = receivers.partner(matching, at);
+                        let server = partner.map(|at| (matching.served.party(at), services[at as usize]));
+                        let path = origins[at as usize].path;
+                        paths.add(client, (call, is_first), until, path, server);
+                    }
                 }
             })?;
         }
@@ -207,7 +219,14 @@ impl Paths {
     }
 
     /// Gives every call made its path, those first that it was made within.
-    fn walk(&mut self, matching: &Matching, services: &[Service], origins: &mut [Origin], model: &Arcflow) {
+    fn walk(
+        &mut self,
+        matching: &Matching,
+        receivers: &Receivers<'_>,
+        services: &[Service],
+        origins: &mut [Origin],
+        model: &Arcflow,
+    ) {
         let frame_of = &self.frames.of_all(model)[..];
         let mut known: HashMap<Way, u32> = HashMap::default();
         let mut stack = Vec::new();
@@ -226,7 +245,7 @@ impl Paths {
                 origins[at as usize].path = OPEN;
                 stack.push(at);
                 let above = origins[at as usize].within;
-                match (above != NONE).then(|| matching.served.partner(above)).flatten() {
+                match (above != NONE).then(|| receivers.origin_of(matching, above)).flatten() {
                     Some(next) => at = next,
                     None => break NONE,
                 }
@@ -242,8 +261,9 @@ impl Paths {
                     }
                 }
                 let is_of_task = call == NONE && above != NONE;
-                self.makes_own[matching.made.party(at)] |= within == NONE && above == NONE && !is_internal;
-                let partner = matching.made.partner(at);
+                let client = matching.made.party(receivers.made(at));
+                self.makes_own[client] |= within == NONE && above == NONE && !is_internal;
+                let partner = receivers.partner(matching, at);
                 let server = partner.map_or(NONE, |served| matching.served.party(served) as u32);
                 let service = partner.map(|served| services[served as usize]);
                 let frame = service.map_or(NONE, |service| service.frame);
@@ -252,10 +272,11 @@ impl Paths {
                 let next = self.all.len() as u32;
                 let path = *known.entry(way).or_insert(next);
                 if path == next {
-                    let client = matching.made.party(at);
                     self.all.push(Path {
                         way,
                         client,
+                        is_message: false,
+                        made: 0,
                         calls: 0,
                         client_ns: 0,
                         server_ns: 0,
@@ -272,13 +293,20 @@ impl Paths {
     fn add(
         &mut self,
         client: usize,
-        call: &RemoteCall,
+        (call, is_first): (&RemoteCall, bool),
         until: u64,
         index: u32,
         server: Option<(usize, Service)>,
     ) {
         let path = &mut self.all[index as usize];
         path.calls += 1;
+        path.is_message = call.is_message();
+        if !is_first {
+            let received = server.map_or(0, |(_, service)| service.total);
+            path.server_ns = path.server_ns.saturating_add(received);
+            return;
+        }
+        path.made += 1;
         let end = if call.end == 0 { until } else { call.end };
         let whole = end.saturating_sub(call.begin);
         path.client_ns = path.client_ns.saturating_add(whole);
@@ -290,6 +318,9 @@ impl Paths {
         let path = &mut self.all[index as usize];
         let Some((server, service)) = server else { return };
         path.server_ns = path.server_ns.saturating_add(service.total);
+        if path.is_message {
+            return;
+        }
         path.between_ns = path.between_ns.saturating_add(signed(whole) - signed(service.total));
         if !(is_whole(call) && service.is_whole) {
             return;
@@ -375,4 +406,15 @@ impl Methods {
             })
         })
     }
+}
+
+/// The links, with their copies, that several threads serve one call under.
+fn links_of_threads<S: Source>(party: &Party<'_, S>) -> Result<HashSet<(u32, u32)>, Error> {
+    let mut links = HashSet::default();
+    party.profile.visit_remote_calls(party.source, |call| {
+        if call.is_of_threads() {
+            links.insert((call.copy, call.link));
+        }
+    })?;
+    Ok(links)
 }

@@ -372,7 +372,7 @@ fn clock_of(numbers: &Numbers) -> Option<usize> {
 /// Says so if there is no call.
 fn no_calls(numbers: &Numbers) -> Option<Message> {
     let is_empty = numbers.made.iter().chain(&numbers.served).all(|&calls| calls == 0);
-    let text = "no remote calls: they are recorded with `instrument run --remote rmi,http`";
+    let text = "no remote calls: they are recorded with `instrument run --remote rmi,http,grpc,jms`";
     is_empty.then(|| Message::warning(text.to_owned()))
 }
 

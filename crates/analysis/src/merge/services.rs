@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use instrument_trace::{Error, RemoteCall, RemoteCallKind, Source};
+use instrument_trace::{Error, Protocol, RemoteCall, RemoteCallKind, Source};
 
 use super::Party;
 use super::calls::{Matching, Peer, full_name, is_internal};
@@ -38,14 +38,14 @@ pub struct Service {
     pub server: Peer,
     /// The class of the remote object and the method with its descriptor: `Shop.sell(I)V`, as far as it is known.
     pub method: String,
-    /// It is a request by HTTP.
-    pub is_http: bool,
+    /// What it was sent by; none: remote method invocation.
+    pub protocol: Option<Protocol>,
 }
 
 impl Service {
     /// How it is called.
     pub fn kind(&self) -> &'static str {
-        if self.is_http { "http" } else { "rmi" }
+        self.protocol.map_or("rmi", Protocol::word)
     }
 }
 
@@ -102,8 +102,8 @@ pub fn services<S: Source>(
     let mut links: BTreeMap<(Peer, Peer), Figures> = BTreeMap::new();
     for ((client, server, labels, _), (figures, call)) in sums {
         let method = full_name(nesting.signature_of(labels), &call);
-        let is_http = call.http.is_some();
-        all.entry(Service { client, server, method, is_http }).or_default().merge(&figures);
+        let protocol = call.http.map(|http| http.protocol);
+        all.entry(Service { client, server, method, protocol }).or_default().merge(&figures);
         links.entry((client, server)).or_default().merge(&figures);
     }
     let mut all: Vec<_> = all.into_iter().collect();

@@ -4,17 +4,17 @@
 use instrument_trace::{LinkKind, Profile, RemoteCall, ThreadKind, TreeConsumer};
 
 use super::calls::NONE;
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::load::place::Places;
 use crate::model::{Arcflow, NodeId};
 
-/// What was served under one link by one thread.
+/// What was served under one link by one thread, or by all that share the link.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Frame {
     pub(crate) party: usize,
     /// Its nodes in the model; one but where it stands below methods.
     pub(crate) nodes: Vec<NodeId>,
-    /// Calls, as the tree has them.
+    /// Calls, as the tree has them; 0 where a call may have come in several times: then its records tell how many there were.
     pub(crate) entries: u64,
 }
 
@@ -59,7 +59,9 @@ pub(crate) struct Sites<'a> {
     tops: Vec<NodeId>,
     /// The place of threads that are in no region.
     unknown: NodeId,
-    /// By thread and link: the frame, and the chains around it.
+    /// Links, with their copies, that several threads serve one call under: all have one frame.
+    shared: HashSet<(u32, u32)>,
+    /// By [`Sites::key`]: the frame, and the chains around it.
     frames: HashMap<(usize, u32), Around>,
     /// By thread: the chain of the thread itself.
     outermost: Vec<u32>,
@@ -74,7 +76,13 @@ pub(crate) struct Sites<'a> {
 
 impl<'a> Sites<'a> {
     /// Adds the frames of the party to `frames`.
-    pub(crate) fn new(party: usize, profile: &'a Profile, places: &Places, frames: &mut Frames) -> Sites<'a> {
+    pub(crate) fn new(
+        party: usize,
+        profile: &'a Profile,
+        places: &Places,
+        shared: HashSet<(u32, u32)>,
+        frames: &mut Frames,
+    ) -> Sites<'a> {
         let kinds = profile.links.iter().map(|link| ((link.copy, link.number), link.kind));
         let kinds: HashMap<_, _> = kinds.collect();
         let mut sites = Sites {
@@ -82,6 +90,7 @@ impl<'a> Sites<'a> {
             threads: HashMap::default(),
             tops: Vec::new(),
             unknown: places.unknown,
+            shared,
             frames: HashMap::default(),
             outermost: Vec::new(),
             steps: HashMap::default(),
@@ -105,7 +114,10 @@ impl<'a> Sites<'a> {
                     TreeConsumer::Link(number)
                         if kinds.get(&(thread.copy, number)) == Some(&LinkKind::Served) =>
                     {
-                        sites.frame(party, (at, number), above, place, node.entries, frames)
+                        let link = sites.key(at, thread.copy, number);
+                        let is_shared = sites.shared.contains(&(thread.copy, number));
+                        let entries = if is_shared { 0 } else { node.entries };
+                        sites.frame(party, link, above, place, entries, frames)
                     }
                     TreeConsumer::Link(_) => above,
                     consumer => sites.step(above, consumer, place),
@@ -121,6 +133,12 @@ impl<'a> Sites<'a> {
             }
         }
         sites
+    }
+
+    /// What the frame of a link is known by: its thread, if it has one of its own there.
+    fn key(&self, thread: usize, copy: u32, link: u32) -> (usize, u32) {
+        let is_shared = self.shared.contains(&(copy, link));
+        (if is_shared { usize::MAX - copy as usize } else { thread }, link)
     }
 
     fn chain(&mut self, place: NodeId) -> u32 {
@@ -179,7 +197,7 @@ impl<'a> Sites<'a> {
     /// The frame that a call was served under, or [`NONE`].
     pub(crate) fn served(&self, call: &RemoteCall) -> u32 {
         let thread = self.thread_of(call);
-        let frame = thread.and_then(|thread| self.frames.get(&(thread, call.link)));
+        let frame = thread.and_then(|thread| self.frames.get(&self.key(thread, call.copy, call.link)));
         frame.map_or(NONE, |around| around.frame)
     }
 
@@ -197,7 +215,7 @@ impl<'a> Sites<'a> {
         if let Some(&place) = self.known.get(&key) {
             return place;
         }
-        let frame = self.frames.get(&(thread, within)).filter(|_| within != 0);
+        let frame = self.frames.get(&self.key(thread, call.copy, within)).filter(|_| within != 0);
         let contexts = self.profile.copies.get(&call.copy).map(|copy| &copy.contexts);
         let mut consumers: Vec<_> = contexts.into_iter().flat_map(|all| all.chain(call.context)).collect();
         consumers.reverse();

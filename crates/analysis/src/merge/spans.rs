@@ -3,10 +3,13 @@
 use instrument_trace::RemoteCall;
 
 use super::calls::NONE;
+use crate::hash::HashMap;
 
 /// When the threads of a party served what.
 #[derive(Default)]
 pub(super) struct Spans {
+    /// Rows of calls that several threads serve, by copy and number.
+    numbered: HashMap<(u32, u32), u32>,
     /// Copy, thread, begin, end, row.
     all: Vec<(u32, u32, u64, u64, u32)>,
 }
@@ -14,11 +17,15 @@ pub(super) struct Spans {
 impl Spans {
     pub(super) fn add(&mut self, call: &RemoteCall, row: u32) {
         let end = if call.end == 0 { u64::MAX } else { call.end };
-        self.all.push((call.copy, call.thread, call.begin, end, row));
+        if call.is_of_threads() {
+            self.numbered.insert((call.copy, call.number), row);
+        } else {
+            self.all.push((call.copy, call.thread, call.begin, end, row));
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.all.is_empty() && self.numbered.is_empty()
     }
 
     pub(super) fn sort(&mut self) {
@@ -27,6 +34,9 @@ impl Spans {
 
     /// The row of the call that the thread served then, or [`NONE`].
     pub(super) fn find(&self, call: &RemoteCall) -> u32 {
+        if call.number != 0 {
+            return self.numbered.get(&(call.copy, call.number)).copied().unwrap_or(NONE);
+        }
         let after = self.all.partition_point(|&(copy, thread, begin, ..)| {
             (copy, thread, begin) <= (call.copy, call.thread, call.begin)
         });

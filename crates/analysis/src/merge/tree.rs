@@ -341,11 +341,11 @@ impl Emitter<'_> {
             let name = format!("{REMOTE}{}", self.paths.methods[path.way.method as usize]);
             self.child(site, Kind::Method, &name)
         };
-        self.tree.meet(at, path.calls);
+        self.tree.meet(at, path.made);
         if !self.calls_of_model.is_empty() {
             let counts = &mut self.context(at).counts;
-            counts.entries = counts.entries.saturating_add(path.calls);
-            counts.closes.exits = counts.closes.exits.saturating_add(path.calls);
+            counts.entries = counts.entries.saturating_add(path.made);
+            counts.closes.exits = counts.closes.exits.saturating_add(path.made);
         }
         let [calls, remote, network] = self.columns;
         let is_grafted = path.way.server != NONE && !is_folded && !self.view.is_server;
@@ -354,12 +354,15 @@ impl Emitter<'_> {
         self.emitted[index as usize] = emitted;
         // The time of the calls within stands where they are.
         let is_nested_emitted = emitted == Emitted::WithAllBelow || is_folded && self.view.is_of_all();
-        let nested = if is_nested_emitted { path.nested_ns.min(path.client_ns) } else { 0 };
+        let nested =
+            if is_nested_emitted && !path.is_message { path.nested_ns.min(path.client_ns) } else { 0 };
         let base = self.tree.base_mut(at);
-        base[calls] += path.calls as f64;
+        base[calls] += path.made as f64;
         base[remote] += (path.client_ns - nested) as f64;
         base[network] += path.between_ns as f64;
-        self.remote.push((site, at, if is_grafted { path.between_ns as f64 } else { path.client_ns as f64 }));
+        let is_waited_for = is_grafted && !path.is_message;
+        let own_ns = if is_waited_for { path.between_ns as f64 } else { path.client_ns as f64 };
+        self.remote.push((site, at, own_ns));
         if !is_grafted {
             return;
         }
@@ -370,7 +373,9 @@ impl Emitter<'_> {
         self.collapsed += u64::from(is_full);
         if path.way.frame == NONE {
             // How long it took is known, but not what was done.
-            self.remote.push((site, below, path.server_ns as f64));
+            if is_waited_for {
+                self.remote.push((site, below, path.server_ns as f64));
+            }
             if !is_full {
                 self.stack.push(Work { from: Arcflow::ROOT, below, part, path: index, is_there: true });
             }
@@ -379,7 +384,7 @@ impl Emitter<'_> {
         let width = self.model.resources().len();
         let paths = self.paths;
         for &from in &paths.frames.all[path.way.frame as usize].nodes {
-            for &wall in &self.walls {
+            for &wall in self.walls.iter().filter(|_| is_waited_for) {
                 let served = part.of(self.cum[from.0 as usize * width + wall]);
                 *self.waited.entry((site, wall)).or_default() += served;
             }

@@ -139,7 +139,8 @@ impl<S: Source> Query<'_, S> {
                 let Some(parts) = places.get(&self.nesting.root(made)).map(|&at| &mut parts[at]) else {
                     return;
                 };
-                if parts.made.contains_key(&made) {
+                // Of several that have received a message the first is shown.
+                if parts.made.contains_key(&made) && self.matching.made.partner(made) == Some(row) {
                     parts.served.insert(made, self.end(number, call, &threads));
                 }
             })?;

@@ -41,6 +41,8 @@ pub fn json(names: &[String], numbers: &Numbers, stages: &AllStages, offsets: &O
             "client": client, "server": server, "calls": calls.all(),
             "by_return": calls.by_return, "by_place": calls.by_place, "by_ports": calls.by_ports,
             "by_header": calls.by_header,
+            "by_id": calls.by_id,
+            "also_received": calls.also_received,
         })
     });
     let unmatched = numbers.unmatched.iter().map(|(&(party, is_made, reason, peer), calls)| {
@@ -104,11 +106,20 @@ fn text(
         out,
         "remote calls: {made} made, {served} served, {sum} matched; unmatched {} made, {} served",
         made - sum,
-        served - sum
+        numbers.unmatched_served()
     )?;
     if !numbers.matched.is_empty() {
-        let ways = |calls: &Matched| [calls.by_return, calls.by_place, calls.by_ports, calls.by_header];
-        let headers = ["by return", "by place", "by ports", "by header"];
+        let ways = |calls: &Matched| {
+            [
+                calls.by_return,
+                calls.by_place,
+                calls.by_ports,
+                calls.by_header,
+                calls.by_id,
+                calls.also_received,
+            ]
+        };
+        let headers = ["by return", "by place", "by ports", "by header", "by id", "also received"];
         // Those ways by which some call was matched.
         let used: Vec<usize> = (0..headers.len())
             .filter(|&at| numbers.matched.values().any(|calls| ways(calls)[at] > 0))
@@ -224,11 +235,16 @@ fn csv(out: &mut dyn Write, names: &[String], numbers: &Numbers) -> Result<(), E
             ("place", calls.by_place),
             ("ports", calls.by_ports),
             ("header", calls.by_header),
+            ("id", calls.by_id),
         ];
         for (how, count) in hows.into_iter().filter(|(_, count)| *count > 0) {
             writeln!(out, "{client},made,{server},by-{how},{count}")?;
             writeln!(out, "{server},served,{client},by-{how},{count}")?;
         }
+    }
+    for (&(client, server), calls) in numbers.matched.iter().filter(|(_, calls)| calls.also_received > 0) {
+        let (client, server) = (field(&names[client]), field(&names[server]));
+        writeln!(out, "{server},served,{client},also-received,{}", calls.also_received)?;
     }
     for (&(party, is_made, reason, peer), calls) in &numbers.unmatched {
         let peer = other_side(peer, names, numbers).map_or_else(String::new, field);

@@ -12,6 +12,10 @@ final class RemoteCall {
     static final int SERVED = 2;
     static final int HTTP_MADE = 3;
     static final int HTTP_SERVED = 4;
+    static final int GRPC_MADE = 5;
+    static final int GRPC_SERVED = 6;
+    static final int JMS_SENT = 7;
+    static final int JMS_RECEIVED = 8;
 
     // Flags.
     static final int THREW = 1;
@@ -27,6 +31,7 @@ final class RemoteCall {
 
     /** Of a request by HTTP: whoever would write it to a connection has not done so, and would have told. */
     static final int UNSENT = 256;
+    private static final int KEY_IS_ID = 512;
 
     // Words of a record.
     static final int WORDS = 16;
@@ -68,6 +73,8 @@ final class RemoteCall {
     /** A hash of the ObjID. */
     long object;
     int link;
+    /** What the thread does it does on behalf of {@link #link}. */
+    boolean isEntered;
     /** Of a request by HTTP: its response comes with another call. */
     boolean waits;
     /** A request by HTTP; null: it has been used for none. */
@@ -79,11 +86,13 @@ final class RemoteCall {
     private int operation;
     private int type;
     private int method;
+    /** Made: the number of the call that was served meanwhile; served: its own. 0: none. */
+    int number;
 
     /** Forgets what it was used for, so that it keeps nothing alive. */
     void clear() {
         kind = 0;
-        begun = waits = announced = told = skeleton = dispatched = sent = returned = settled = false;
+        begun = isEntered = waits = announced = told = skeleton = dispatched = sent = returned = settled = false;
         connection = null;
         asked = null;
         call = 0;
@@ -93,6 +102,7 @@ final class RemoteCall {
         operation = -1;
         type = 0;
         method = 0;
+        number = 0;
         if (http != null) {
             http.clear();
         }
@@ -111,7 +121,7 @@ final class RemoteCall {
         hash(http.hash & 0xffffffffL);
         method(name);
         host(host);
-        put(PORT, http.port & 0xffffL);
+        put(PORT, (long) number << 32 | http.port & 0xffffL);
     }
 
     /** It has another name than was known when it began. */
@@ -136,8 +146,44 @@ final class RemoteCall {
         flag(KEY_KNOWN);
     }
 
+    /** Both ends of a message know its id. */
+    void id(String id) {
+        long one = id.hashCode();
+        long other = id.length();
+        for (int i = 0; i < id.length(); i++) {
+            one = (one ^ id.charAt(i)) * 0x100000001B3L;
+            other = Numbers.mix(other, id.charAt(i));
+        }
+        put(OBJECT, Numbers.mix(one, other));
+        put(OBJECT + 1, Numbers.mix(other, id.length()));
+        put(RETURN, one);
+        flag(KEY_KNOWN);
+        flag(KEY_IS_ID);
+    }
+
     void status(int status) {
-        put(PORT, (long) status << 16 | http.port & 0xffffL);
+        put(PORT, (long) number << 32 | (long) status << 16 | http.port & 0xffffL);
+    }
+
+    void number(int number) {
+        this.number = number;
+        if (region != null) {
+            put(PORT, region.get(at + PORT) & 0xffffffffL | (long) number << 32);
+        }
+    }
+
+    /** Not only the thread has it. */
+    boolean isShared() {
+        return kind == GRPC_MADE || kind == GRPC_SERVED || kind == JMS_RECEIVED;
+    }
+
+    boolean isServed() {
+        return kind == SERVED || isServedRequest();
+    }
+
+    /** It is served, and no call of remote method invocation. */
+    boolean isServedRequest() {
+        return kind == HTTP_SERVED || kind == GRPC_SERVED || kind == JMS_RECEIVED;
     }
 
     /** Which message on which connection a request by HTTP is; 0: unknown. */
@@ -204,7 +250,7 @@ final class RemoteCall {
     /** Where it would have gone. */
     void to(RemoteIds reference) {
         host(ClassNames.text(reference.host));
-        put(PORT, reference.port & 0xffffL);
+        put(PORT, (long) number << 32 | reference.port & 0xffffL);
     }
 
     /** Of its other side, where nothing else is known of that. The method is known already. */

@@ -1,11 +1,14 @@
 package instrument.runtime;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The remote calls of a thread that are open, made and served ones, the innermost on top. */
 abstract class RemoteCallStack {
     /** Open calls of a thread at most: more are calls whose end nobody tells. */
     static final int MOST = 64;
+
+    private static final AtomicInteger NUMBER = new AtomicInteger();
 
     final ThreadState state;
     /** What the thread is when it is not BUSY. */
@@ -56,6 +59,10 @@ abstract class RemoteCallStack {
 
     final void remove(int at) {
         RemoteCall call = open[at];
+        if (call.isShared()) {
+            give(at);
+            return;
+        }
         call.clear();
         System.arraycopy(open, at + 1, open, at, depth - at - 1);
         open[--depth] = call;
@@ -88,10 +95,35 @@ abstract class RemoteCallStack {
         return at;
     }
 
-    /** The key of the request by HTTP that the thread serves; null: it serves none, or none with a key. */
+    /** The innermost request that the thread serves; null: it serves none. */
+    private RemoteCall serving() {
+        int at = depth - 1;
+        while (at >= 0 && !open[at].isServedRequest()) {
+            at--;
+        }
+        return at < 0 ? null : open[at];
+    }
+
+    /** The key of the request that the thread serves; null: it serves none, or none with a key. */
     final TraceParent within() {
-        int at = last(RemoteCall.HTTP_SERVED);
-        return at >= 0 && open[at].http.hasKey ? open[at].http.parent : null;
+        RemoteCall serving = serving();
+        return serving != null && serving.http.hasKey ? serving.http.parent : null;
+    }
+
+    /** The number of the request that the thread serves; 0: it serves none, or none with a number. */
+    final int numberWithin() {
+        RemoteCall serving = serving();
+        return serving == null ? 0 : serving.number;
+    }
+
+    /** Whether the thread has a call. */
+    final boolean has(RemoteCall call) {
+        for (int at = 0; at < depth; at++) {
+            if (open[at] == call) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A call goes on without the thread. */
@@ -110,5 +142,71 @@ abstract class RemoteCallStack {
     final RemoteCall served() {
         int at = lastServed();
         return at < 0 ? null : open[at];
+    }
+
+    /** Whether what the thread does now it does on behalf of a link. */
+    final boolean enterLink(int link) {
+        if (link == 0 || mode != state.live) {
+            return false;
+        }
+        state.mode = mode;
+        boolean isEntered = LinkFrames.enter(state, link);
+        busy();
+        return isEntered;
+    }
+
+    final void leave(RemoteCall call) {
+        if (call.isServed() && call.isEntered) {
+            state.mode = mode;
+            LinkFrames.leave(state, call.link);
+            busy();
+        }
+    }
+
+    /** Ends all from a place on as failed. */
+    final void fail(int from, long now) {
+        while (depth > from) {
+            RemoteCall call = open[depth - 1];
+            if (call.begun) {
+                call.flag(RemoteCall.FAILED);
+                leave(call);
+                call.end(now);
+            }
+            remove(depth - 1);
+        }
+    }
+
+    // ---- what several threads may do for a call, one after the other ----
+
+    /** Another number for a call that is served, by which what is made within it can say so in any thread. */
+    static int nextNumber() {
+        int number = NUMBER.incrementAndGet();
+        return number == 0 ? NUMBER.incrementAndGet() : number;
+    }
+
+    /** What the thread does now it does for the call on top of its stack, until it {@link #letGo lets go} by this token. */
+    final int enter(RemoteCall call) {
+        call.isEntered = enterLink(call.link);
+        return call.http.token = token();
+    }
+
+    /** The same of a call that another thread may have had before. */
+    final int resume(RemoteCall call) {
+        take(call);
+        return enter(call);
+    }
+
+    /** Null: the thread does not have it. */
+    final RemoteCall letGo(int token, long now) {
+        int at = find(token);
+        if (at < 0) {
+            return null;
+        }
+        fail(at + 1, now);
+        RemoteCall call = open[at];
+        leave(call);
+        call.isEntered = false;
+        give(at);
+        return call;
     }
 }

@@ -154,6 +154,7 @@ final class RemoteCalls extends RemoteCallStack {
             busy();
         }
         call.cause(recording ? state.context() : 0, link);
+        call.number(numberWithin());
     }
 
     void sent(Object of, long now) {
@@ -273,12 +274,9 @@ final class RemoteCalls extends RemoteCallStack {
 
     /** What the thread does now it does for a call; a thread outside of all root methods stays there. */
     void serve(RemoteCall call, int link) {
-        if (link != 0 && mode == state.live) {
-            state.mode = mode;
-            if (LinkFrames.enter(state, link)) {
-                call.cause(0, link);
-            }
-            busy();
+        call.isEntered = enterLink(link);
+        if (call.isEntered) {
+            call.cause(0, link);
         }
     }
 
@@ -327,14 +325,6 @@ final class RemoteCalls extends RemoteCallStack {
             leave(call);
             call.end(now);
             remove(at);
-        }
-    }
-
-    void leave(RemoteCall call) {
-        if ((call.kind == RemoteCall.SERVED || call.kind == RemoteCall.HTTP_SERVED) && call.link != 0) {
-            state.mode = mode;
-            LinkFrames.leave(state, call.link);
-            busy();
         }
     }
 
@@ -447,19 +437,6 @@ final class RemoteCalls extends RemoteCallStack {
             }
             open[at].end(now);
             remove(at);
-        }
-    }
-
-    /** Ends all from a place on as failed. */
-    void fail(int from, long now) {
-        while (depth > from) {
-            RemoteCall call = open[depth - 1];
-            if (call.begun) {
-                call.flag(RemoteCall.FAILED);
-                leave(call);
-                call.end(now);
-            }
-            remove(depth - 1);
         }
     }
 }

@@ -119,7 +119,7 @@ public class InstrumentExtension {
         }
         // To the agent they are transforms.
         inserted.addAll(values);
-        remote.forEach(kind -> inserted.add("http".equals(kind) ? "remote-http" : kind));
+        remote.forEach(kind -> inserted.add("rmi".equals(kind) ? kind : "remote-" + kind));
         if (!inserted.isEmpty()) {
             arguments.add("transform=" + String.join(":", inserted));
         }

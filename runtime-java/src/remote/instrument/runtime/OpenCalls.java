@@ -1,0 +1,33 @@
+package instrument.runtime;
+
+import java.lang.ref.ReferenceQueue;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Calls that several threads may tell of, by objects of the program's or of a library's, none of which is kept alive. */
+final class OpenCalls {
+    private final ConcurrentHashMap<Object, RemoteCall> calls = new ConcurrentHashMap<Object, RemoteCall>();
+    private final ReferenceQueue<Object> gone = new ReferenceQueue<Object>();
+
+    void put(Object object, RemoteCall call) {
+        for (Object one; (one = gone.poll()) != null;) {
+            calls.remove(one);
+        }
+        calls.put(new WeakIdentity(object, gone), call);
+    }
+
+    /** Null: there is none. */
+    RemoteCall get(Object object) {
+        return object == null ? null : calls.get(question(object));
+    }
+
+    /** As {@link #get}, and it is no more. */
+    RemoteCall take(Object object) {
+        return object == null || calls.isEmpty() ? null : calls.remove(question(object));
+    }
+
+    private static WeakIdentity.Question question(Object object) {
+        WeakIdentity.Question question = new WeakIdentity.Question();
+        question.of = object;
+        return question;
+    }
+}
