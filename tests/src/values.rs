@@ -95,7 +95,7 @@ impl Program {
         let mut java = jre.brief_java();
         let class_path =
             std::env::join_paths(std::iter::once(classes).chain(self.jars.iter().map(|jar| jar.as_path())))?;
-        java.args(flags).arg("-cp").arg(class_path).arg(self.name).args(arguments);
+        java.arg("-Xverify:all").args(flags).arg("-cp").arg(class_path).arg(self.name).args(arguments);
         Ok(java)
     }
 
