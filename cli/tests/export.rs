@@ -48,7 +48,7 @@ fn what_did_not_fit_is_said() {
     let dir = Dir::new();
     dir.write("x.events", "0 > a\n1 > b\n2 < c\n");
     let run = dir.line("export x.events -f folded").expect(0);
-    assert_eq!(run.stderr, "warning: x.events: 2 still open at the end, 1 ends that fit no start\n");
+    assert_eq!(run.stderr, "warning: x.events: frames still open at the end: 2, ends that fit no start: 1\n");
     dir.line("-q export x.events -f folded").says(0, &[]);
 }
 

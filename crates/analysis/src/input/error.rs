@@ -13,7 +13,7 @@ pub enum Error {
     Empty,
     /// It is in no format that is known.
     #[error(
-        "neither events (`12 > name`), nor folded stacks (`a;b;c 12`), nor a call tree (JSON), nor a recording of JFR, nor pprof"
+        "neither events (`12 > name`), nor folded stacks (`a;b;c 12`), nor a call tree (JSON), nor a recording of JFR, nor pprof packed by gzip"
     )]
     Unknown,
     /// A line says nothing that could be understood.

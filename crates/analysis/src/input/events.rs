@@ -323,7 +323,7 @@ mod tests {
         let expected =
             ["/a 1 [1.0]", "/a/b 1 [1.0]", "/a/b/c 1 [2.0]", "/d 1 [2.0]", "/d/e 1 [2.0]", "/f 1 [0.0]"];
         assert_eq!(rows(&model), expected);
-        let said = "1 still open at the end, 3 without an end of their own, 1 ends that fit no start, 1 stamps that went backward";
+        let said = "frames still open at the end: 1, frames without an end of their own: 3, ends that fit no start: 1, stamps that went backward: 1";
         assert_eq!(remarks.to_string(), said);
     }
 

@@ -8,15 +8,16 @@
 //! | `jdk.JavaMonitorEnter` | `monitor-enter` in ns, above the threshold of the recording |
 //!
 //! Stacks are cut off behind 64 frames unless the recording says otherwise (`stackdepth`), and the outermost are missing then: these stand below
-//! `[truncated]`. `jdk.MethodTrace` has the caller on top of its stack, and `jdk.MethodTiming` counts on from chunk to chunk: neither is read.
+//! `[truncated]`. A context was met as often as the first resource that the recording has tells. `jdk.MethodTrace` has the caller on top of its stack, and `jdk.MethodTiming` counts on from chunk to chunk: neither is read.
 
 mod chunk;
 
 use super::folded::TRUNCATED;
-use super::{Error, Remarks};
+use super::{Error, Remarks, UNKNOWN};
 use crate::hash::HashMap;
-use crate::model::{Arcflow, Kind, NodeId, Resource};
-use chunk::{Chunk, MAGIC, Value};
+use crate::model::{Arcflow, Consumer, Kind, NodeId, Resource};
+pub(super) use chunk::MAGIC;
+use chunk::{Chunk, Value};
 use std::io::BufRead;
 
 /// An event that is read: its name, its resource and the unit, its thread, and what it counts: a number of it, or itself.
@@ -47,10 +48,12 @@ pub fn read(mut reader: impl BufRead) -> Result<(Arcflow, Remarks), Error> {
     model.consumers = "frames".into();
     model.occurrences = "events".into();
     let mut remarks = Remarks::default();
+    // Events, by which of them they are and their context.
+    let mut met: HashMap<(usize, NodeId), u64> = HashMap::default();
     let damaged = |why: &str| Error::Recording(why.to_owned());
     while let Some(chunk) = Chunk::read(&mut reader)? {
         let chunk = chunk.map_err(damaged)?;
-        let mut stacks = Stacks { chunk: &chunk, stacks: HashMap::default(), methods: HashMap::default() };
+        let mut stacks = Stacks::new(&chunk);
         let wants = |name: &str| match name {
             LOST => Some(EVENTS.len()),
             _ => EVENTS.iter().position(|(event, ..)| *event == name),
@@ -65,18 +68,23 @@ pub fn read(mut reader: impl BufRead) -> Result<(Arcflow, Remarks), Error> {
                 Some(counted) => chunk.number(event, counted).unwrap_or(0).max(0) as f64,
             };
             let scale = if *unit == "ns" { 1e9 / chunk.ticks_per_second.max(1) as f64 } else { 1.0 };
-            let (node, is_cut) = stacks.place(event, thread, &mut model);
-            remarks.cut += u64::from(is_cut);
-            model.meet(node, 1);
+            let (node, stack) = stacks.place(event, thread, &mut model);
+            remarks.cut += u64::from(stack.is_cut);
+            remarks.unknown += stack.unknown;
+            *met.entry((which, node)).or_default() += 1;
             model.base_mut(node)[which] += value * scale;
         });
         visited.map_err(damaged)?;
     }
     let totals = model.cum();
     let measured: Vec<usize> = (0..EVENTS.len()).filter(|&i| totals[i] > 0.0).collect();
-    if measured.is_empty() {
+    let Some(first) = measured.first() else {
         let names: Vec<_> = EVENTS.iter().map(|(name, ..)| *name).collect();
         return Err(Error::Recording(format!("it has none of {}", names.join(", "))));
+    };
+    // Those of another kind are other events.
+    for ((_, node), n) in met.into_iter().filter(|((which, _), _)| which == first) {
+        model.meet(node, n);
     }
     Ok((model.with_resources(&measured), remarks))
 }
@@ -84,51 +92,84 @@ pub fn read(mut reader: impl BufRead) -> Result<(Arcflow, Remarks), Error> {
 /// The stacks of a chunk.
 struct Stacks<'a> {
     chunk: &'a Chunk,
-    /// Names of the frames by number, the outermost first, and whether some are missing.
-    stacks: HashMap<i64, (Vec<String>, bool)>,
-    methods: HashMap<i64, String>,
+    /// By number.
+    stacks: HashMap<i64, Stack>,
+    methods: HashMap<i64, Option<Consumer>>,
+    threads: HashMap<i64, Consumer>,
 }
 
-impl Stacks<'_> {
-    /// The context of an event.
-    fn place(&mut self, event: &Value, thread: &str, model: &mut Arcflow) -> (NodeId, bool) {
-        let chunk = self.chunk;
-        let thread = chunk.field(event, thread);
-        let names = ["javaName", "osName"]
-            .map(|name| chunk.text(thread.as_ref()?, name).filter(|name| !name.is_empty()));
-        let thread = names.into_iter().flatten().next().unwrap_or_else(|| "(no name)".to_owned());
-        let consumer = model.consumer(&thread);
-        let mut node = model.child(Arcflow::ROOT, Kind::Thread, consumer);
-        let Some(key) = chunk.key(event, "stackTrace") else { return (node, false) };
-        if !self.stacks.contains_key(&key) {
-            let stack = self.stack(event);
-            self.stacks.insert(key, stack);
-        }
-        let (frames, is_cut) = &self.stacks[&key];
-        for name in is_cut.then_some(TRUNCATED).into_iter().chain(frames.iter().map(String::as_str)) {
-            let consumer = model.consumer(name);
-            node = model.child(node, Kind::Method, consumer);
-        }
-        (node, *is_cut)
+/// Frames, the outermost first.
+#[derive(Debug, Clone, Default)]
+struct Stack {
+    frames: Vec<Consumer>,
+    /// Whether the outermost are missing.
+    is_cut: bool,
+    /// How many have no name.
+    unknown: u64,
+}
+
+impl<'a> Stacks<'a> {
+    fn new(chunk: &'a Chunk) -> Self {
+        let (stacks, methods, threads) = (HashMap::default(), HashMap::default(), HashMap::default());
+        Self { chunk, stacks, methods, threads }
     }
 
-    fn stack(&mut self, event: &Value) -> (Vec<String>, bool) {
+    /// The context of an event, and its stack.
+    fn place(&mut self, event: &Value, thread: &str, model: &mut Arcflow) -> (NodeId, &Stack) {
+        let consumer = self.thread(event, thread, model);
+        let mut node = model.child(Arcflow::ROOT, Kind::Thread, consumer);
+        // None: the event has no stack.
+        let key = self.chunk.key(event, "stackTrace").unwrap_or_default();
+        if !self.stacks.contains_key(&key) {
+            let stack = self.stack(event, model);
+            self.stacks.insert(key, stack);
+        }
+        let stack = &self.stacks[&key];
+        for &consumer in &stack.frames {
+            node = model.child(node, Kind::Method, consumer);
+        }
+        (node, stack)
+    }
+
+    fn thread(&mut self, event: &Value, field: &str, model: &mut Arcflow) -> Consumer {
         let chunk = self.chunk;
-        let Some(stack) = chunk.field(event, "stackTrace") else { return (Vec::new(), false) };
+        let key = chunk.key(event, field);
+        if let Some(&known) = key.and_then(|key| self.threads.get(&key)) {
+            return known;
+        }
+        let thread = chunk.field(event, field);
+        let names = ["javaName", "osName"]
+            .map(|name| chunk.text(thread.as_ref()?, name).filter(|name| !name.is_empty()));
+        let consumer = model.consumer(names.iter().flatten().next().map_or("(no name)", String::as_str));
+        self.threads.extend(key.map(|key| (key, consumer)));
+        consumer
+    }
+
+    fn stack(&mut self, event: &Value, model: &mut Arcflow) -> Stack {
+        let chunk = self.chunk;
+        let Some(stack) = chunk.field(event, "stackTrace") else { return Stack::default() };
         let frames = match chunk.field(&stack, "frames") {
             Some(Value::List(frames)) => frames,
             _ => Vec::new(),
         };
-        let names = frames.into_iter().rev().filter_map(|frame| {
-            let frame = chunk.resolved(frame)?;
-            let key = chunk.key(&frame, "method")?;
-            let name = self
-                .methods
-                .entry(key)
-                .or_insert_with(|| method(chunk, &frame).unwrap_or_else(|| "[unknown]".into()));
-            Some(name.clone())
-        });
-        (names.collect(), chunk.number(&stack, "truncated") == Some(1))
+        let is_cut = chunk.number(&stack, "truncated") == Some(1);
+        let mut read = Stack { frames: Vec::new(), is_cut, unknown: 0 };
+        read.frames.extend(is_cut.then(|| model.consumer(TRUNCATED)));
+        for frame in frames.into_iter().rev() {
+            let method = self.method(frame, model);
+            read.unknown += u64::from(method.is_none());
+            read.frames.push(method.unwrap_or_else(|| model.consumer(UNKNOWN)));
+        }
+        read
+    }
+
+    /// None: it has no name.
+    fn method(&mut self, frame: Value, model: &mut Arcflow) -> Option<Consumer> {
+        let chunk = self.chunk;
+        let frame = chunk.resolved(frame)?;
+        let key = chunk.key(&frame, "method")?;
+        let name = || method(chunk, &frame).map(|name| model.consumer(&name));
+        *self.methods.entry(key).or_insert_with(name)
     }
 }
 

@@ -26,6 +26,9 @@ use std::io::BufRead;
 
 pub use error::Error;
 
+/// A frame without a name.
+const UNKNOWN: &str = "[unknown]";
+
 /// An input that was read.
 #[derive(Debug, Clone)]
 pub struct Input {
@@ -51,7 +54,7 @@ pub enum Format {
     Pprof,
 }
 
-/// What did not fit in an input of events, or in a recording; all 0 for the others.
+/// What did not fit in an input of events, in a recording or in a profile for pprof; all 0 for the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// Frames that had not ended when the input did.
@@ -66,22 +69,25 @@ pub struct Remarks {
     pub cut: u64,
     /// Samples that could not be taken.
     pub lost: u64,
+    /// Frames of stacks that have no name.
+    pub unknown: u64,
 }
 
 impl fmt::Display for Remarks {
     /// Says what is not 0, or nothing at all.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            (self.open, "still open at the end"),
-            (self.unclosed, "without an end of their own"),
+            (self.open, "frames still open at the end"),
+            (self.unclosed, "frames without an end of their own"),
             (self.unmatched, "ends that fit no start"),
             (self.backward, "stamps that went backward"),
             (self.cut, "stacks without their outermost frames (JFR's option stackdepth)"),
             (self.lost, "samples that JFR could not take"),
+            (self.unknown, "frames without a name, which are [unknown]"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         for (i, (count, what)) in parts.enumerate() {
-            write!(f, "{}{count} {what}", if i > 0 { ", " } else { "" })?;
+            write!(f, "{}{what}: {count}", if i > 0 { ", " } else { "" })?;
         }
         Ok(())
     }
@@ -98,8 +104,8 @@ pub fn read(mut reader: impl BufRead) -> Result<Input, Error> {
         return Ok(Input { model, format: Format::Recording, remarks });
     }
     if pprof::begins(reader.fill_buf()?) {
-        let model = pprof::read(reader)?;
-        return Ok(Input { model, format: Format::Pprof, remarks: Remarks::default() });
+        let (model, remarks) = pprof::read(reader)?;
+        return Ok(Input { model, format: Format::Pprof, remarks });
     }
     if lines::first_byte(&mut reader)? == Some(b'{') {
         let model = call_tree::read(reader)?;

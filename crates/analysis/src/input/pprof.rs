@@ -2,7 +2,7 @@
 //!
 //! A label `thread`, or `thread_name`, is the thread of a sample. How often a context was met is the first figure that counts something.
 
-use super::Error;
+use super::{Error, Remarks, UNKNOWN};
 use crate::hash::HashMap;
 use crate::model::{Arcflow, Kind, NodeId, Resource};
 use crate::pprof::{Label, Profile, Sample};
@@ -11,7 +11,13 @@ use prost::Message;
 use std::io::{BufRead, Read};
 
 /// A profile is read as a whole; a packed byte may stand for a thousand.
-const LARGEST: u64 = 1 << 30;
+const LARGEST: u64 = 1 << 28;
+/// Messages and texts of a profile, each of which takes many times its bytes in memory.
+const MOST: usize = 1 << 24;
+/// Functions that were inlined at one place.
+const INLINED: usize = 1 << 8;
+const SAMPLE: usize = 2;
+const LOCATION: usize = 4;
 const THREAD: [&str; 3] = ["thread", "thread_name", "thread name"];
 
 /// Whether an input that begins so may be a profile.
@@ -23,7 +29,7 @@ pub(super) fn begins(start: &[u8]) -> bool {
 ///
 /// # Errors
 /// It cannot be read, or has no figures.
-pub fn read(reader: impl BufRead) -> Result<Arcflow, Error> {
+pub fn read(reader: impl BufRead) -> Result<(Arcflow, Remarks), Error> {
     let mut bytes = Vec::new();
     let wrong = |why: String| Error::Pprof(why);
     let unpacked = MultiGzDecoder::new(reader)
@@ -32,6 +38,12 @@ pub fn read(reader: impl BufRead) -> Result<Arcflow, Error> {
         .map_err(|error| wrong(error.to_string()))?;
     if unpacked as u64 == LARGEST {
         return Err(wrong(format!("it has more than {LARGEST} bytes")));
+    }
+    if bytes.starts_with(super::jfr::MAGIC) {
+        return Err(wrong("a recording of JFR is packed in it; unpack it first".to_owned()));
+    }
+    if parts(&bytes, true).map_err(&wrong)? > MOST {
+        return Err(wrong("it has too many parts".to_owned()));
     }
     let profile = Profile::decode(&bytes[..]).map_err(|error| wrong(error.to_string()))?;
     drop(bytes);
@@ -58,16 +70,15 @@ pub fn read(reader: impl BufRead) -> Result<Arcflow, Error> {
     (model.consumers, model.occurrences) =
         ("frames".into(), counted.map_or("samples", |at| text(profile.sample_type[at].r#type)).into());
     let functions: HashMap<u64, &str> = profile.function.iter().map(|of| (of.id, text(of.name))).collect();
-    let locations: HashMap<u64, Vec<&str>> = profile
-        .location
-        .iter()
-        .map(|of| {
-            (
-                of.id,
-                of.line.iter().rev().filter_map(|line| functions.get(&line.function_id).copied()).collect(),
-            )
-        })
-        .collect();
+    let mut locations: HashMap<u64, Vec<&str>> = HashMap::default();
+    for of in &profile.location {
+        if of.line.len() > INLINED {
+            return Err(wrong(format!("a place has more than {INLINED} functions")));
+        }
+        let lines = of.line.iter().rev().map(|line| functions.get(&line.function_id).copied());
+        locations.insert(of.id, lines.map(Option::unwrap_or_default).collect());
+    }
+    let mut remarks = Remarks::default();
     for Sample { location_id, value, label } in &profile.sample {
         let thread = |label: &Label| Some(text(label.str)).filter(|_| THREAD.contains(&text(label.key)));
         let mut node = Arcflow::ROOT;
@@ -75,7 +86,9 @@ pub fn read(reader: impl BufRead) -> Result<Arcflow, Error> {
             node = child(&mut model, node, Kind::Thread, thread);
         }
         for location in location_id.iter().rev() {
-            for name in locations.get(location).into_iter().flatten() {
+            let names = locations.get(location).filter(|names| !names.is_empty());
+            for name in names.map_or(&[""][..], Vec::as_slice) {
+                remarks.unknown += u64::from(name.is_empty());
                 node = child(&mut model, node, Kind::Method, name);
             }
         }
@@ -85,11 +98,34 @@ pub fn read(reader: impl BufRead) -> Result<Arcflow, Error> {
             *sum += value as f64;
         }
     }
-    Ok(model)
+    Ok((model, remarks))
+}
+
+/// How many messages and texts a message has, with those of its samples and locations.
+fn parts(mut rest: &[u8], is_outer: bool) -> Result<usize, String> {
+    let number = |rest: &mut &[u8]| prost::decode_length_delimiter(rest).map_err(|error| error.to_string());
+    let mut parts = 0;
+    while !rest.is_empty() {
+        let key = number(&mut rest)?;
+        let length = match key & 7 {
+            0 => number(&mut rest).map(|_| 0)?,
+            1 => 8,
+            2 => number(&mut rest)?,
+            5 => 4,
+            _ => return Err("a value is written in a way that is not known".to_owned()),
+        };
+        let (part, behind) = rest.split_at_checked(length).ok_or("it ends in the middle of a value")?;
+        rest = behind;
+        parts += usize::from(key & 7 == 2);
+        if is_outer && key & 7 == 2 && [SAMPLE, LOCATION].contains(&(key >> 3)) {
+            parts += self::parts(part, false)?;
+        }
+    }
+    Ok(parts)
 }
 
 fn child(model: &mut Arcflow, at: NodeId, kind: Kind, name: &str) -> NodeId {
-    let consumer = model.consumer(if name.is_empty() { "[unknown]" } else { name });
+    let consumer = model.consumer(if name.is_empty() { UNKNOWN } else { name });
     model.child(at, kind, consumer)
 }
 
@@ -97,6 +133,51 @@ fn child(model: &mut Arcflow, at: NodeId, kind: Kind, name: &str) -> NodeId {
 mod tests {
     use super::super::{Format, read};
     use crate::export::pprof::write;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    fn said(bytes: &[u8]) -> String {
+        read(&packed(bytes)[..]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_would_take_too_much_memory_is_refused() {
+        assert_eq!(said(&[0x12, 0].repeat(super::MOST + 1)), "pprof: it has too many parts");
+        // Labels of one sample.
+        let labels = [0x1a, 0].repeat(super::MOST);
+        let mut sample = vec![0x12];
+        prost::encode_length_delimiter(labels.len(), &mut sample).unwrap();
+        assert_eq!(said(&[sample, labels].concat()), "pprof: it has too many parts");
+        assert_eq!(said(&[0x13, 0x14]), "pprof: a value is written in a way that is not known");
+        let lines = [0x22, 0].repeat(super::INLINED + 1);
+        let mut location = vec![0x0a, 0, 0x22];
+        prost::encode_length_delimiter(lines.len(), &mut location).unwrap();
+        assert_eq!(said(&[location, lines].concat()), "pprof: a place has more than 256 functions");
+    }
+
+    #[test]
+    fn a_packed_recording_is_named() {
+        assert_eq!(said(b"FLR\0and more"), "pprof: a recording of JFR is packed in it; unpack it first");
+    }
+
+    #[test]
+    fn frames_without_a_function_are_unknown() {
+        // One figure; samples of location 1, which has no line, and of 2, which is not there; locations from the innermost one.
+        let bytes = [&[0x0a, 0][..], &[0x12, 7, 0x0a, 2, 1, 2, 0x12, 1, 3], &[0x22, 2, 8, 1]].concat();
+        let read = read(&packed(&bytes)[..]).unwrap();
+        assert_eq!(read.remarks.to_string(), "frames without a name, which are [unknown]: 2");
+        let rows = read
+            .model
+            .ids()
+            .map(|id| (read.model.name(read.model.node(id).consumer), read.model.base(id)[0]));
+        assert_eq!(rows.collect::<Vec<_>>(), [("(root)", 0.0), ("[unknown]", 0.0), ("[unknown]", 3.0)]);
+    }
 
     #[test]
     fn what_was_written_is_read() {

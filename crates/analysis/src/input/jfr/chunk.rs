@@ -4,9 +4,10 @@
 
 use crate::hash::HashMap;
 use std::io::{Read, Result};
+use std::rc::Rc;
 
 /// In front of every chunk.
-pub(super) const MAGIC: &[u8] = b"FLR\0";
+pub(in crate::input) const MAGIC: &[u8] = b"FLR\0";
 /// Magic, version, size, places of pools and metadata, start and length in ns, start in ticks, ticks a second, features.
 const HEADER: usize = 68;
 /// Whether whole numbers are packed; HotSpot packs them.
@@ -14,7 +15,11 @@ const PACKED: u32 = 1;
 const METADATA: u64 = 0;
 const POOLS: u64 = 1;
 /// Values within values; HotSpot has 6.
-const DEEPEST: u32 = 32;
+const DEEPEST: u32 = 8;
+/// Values of an event, or of one that is shared: HotSpot has six for each of 2,048 frames at most.
+const MOST: u32 = 1 << 16;
+/// Names of the metadata that are read; longer texts say nothing that is.
+const LONGEST: usize = 1 << 10;
 
 /// What is wrong, in words.
 pub(super) type Parsed<T> = std::result::Result<T, &'static str>;
@@ -35,13 +40,13 @@ pub(super) enum Value {
 
 #[derive(Debug, Default)]
 struct Class {
-    name: String,
+    name: Rc<str>,
     fields: Vec<Field>,
 }
 
 #[derive(Debug)]
 struct Field {
-    name: String,
+    name: Rc<str>,
     class: u64,
     is_shared: bool,
     is_list: bool,
@@ -61,9 +66,15 @@ pub(super) struct Chunk {
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many values may still be taken.
+    left: u32,
 }
 
 impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at, left: MOST }
+    }
+
     fn take(&mut self, length: u64) -> Parsed<&'a [u8]> {
         let rest = self.bytes.get(self.at..).ok_or(CUT)?;
         let length = usize::try_from(length).map_err(|_| CUT)?;
@@ -103,9 +114,9 @@ impl<'a> Cursor<'a> {
     }
 
     /// One of the texts of the metadata.
-    fn one_of<'t>(&mut self, texts: &'t [String]) -> Parsed<&'t str> {
+    fn one_of<'t>(&mut self, texts: &'t [Rc<str>]) -> Parsed<&'t Rc<str>> {
         let at = usize::try_from(self.number()?).map_err(|_| CUT)?;
-        texts.get(at).map(String::as_str).ok_or("a name of the metadata is not there")
+        texts.get(at).ok_or("a name of the metadata is not there")
     }
 
     fn text(&mut self, string: u64) -> Parsed<Value> {
@@ -143,7 +154,7 @@ impl Chunk {
             return Ok(None);
         }
         let header = (|| {
-            let mut header = Cursor { bytes: &bytes, at: 0 };
+            let mut header = Cursor::new(&bytes, 0);
             if header.take(4)? != MAGIC {
                 return Err("something else follows a chunk");
             }
@@ -176,10 +187,10 @@ impl Chunk {
         Ok(Some(read.map(|()| chunk)))
     }
 
-    /// At an event that is of a type.
-    fn at(&self, place: u64, expected: u64) -> Parsed<Cursor<'_>> {
+    /// At an event that is of a type, and ends in front of `end`.
+    fn at(&self, place: u64, end: usize, expected: u64) -> Parsed<Cursor<'_>> {
         let at = usize::try_from(place).map_err(|_| CUT)?;
-        let mut cursor = Cursor { bytes: &self.bytes, at };
+        let mut cursor = Cursor::new(self.bytes.get(..end).ok_or(CUT)?, at);
         cursor.number()?;
         if cursor.number()? != expected {
             Err("metadata or values are not where they should be")
@@ -189,15 +200,15 @@ impl Chunk {
     }
 
     fn read_metadata(&mut self, place: u64) -> Parsed<()> {
-        let mut cursor = self.at(place, METADATA)?;
+        let mut cursor = self.at(place, self.bytes.len(), METADATA)?;
         for _ in ["start", "duration", "id"] {
             cursor.number()?;
         }
         let texts = (0..cursor.count()?).map(|_| match cursor.text(0)? {
-            Value::Text(text) => Ok(text.unwrap_or_default()),
+            Value::Text(text) => Ok(text.filter(|text| text.len() <= LONGEST).unwrap_or_default().into()),
             _ => Err("a name of the metadata is not there"),
         });
-        let texts: Vec<String> = texts.collect::<Parsed<_>>()?;
+        let texts: Vec<Rc<str>> = texts.collect::<Parsed<_>>()?;
         let (mut classes, mut class) = (HashMap::default(), None);
         // Elements that are still to come; they stand behind the one that they are within.
         let mut left = 1u64;
@@ -206,22 +217,21 @@ impl Chunk {
             let mut attributes = HashMap::default();
             for _ in 0..cursor.count()? {
                 let (key, value) = (cursor.one_of(&texts)?, cursor.one_of(&texts)?);
-                attributes.insert(key, value);
+                attributes.insert(&**key, value);
             }
-            let attribute = |key| attributes.get(key).copied().unwrap_or_default();
+            let attribute = |key| attributes.get(key).map(|&text| Rc::clone(text)).unwrap_or_default();
             let id = |key| attribute(key).parse().unwrap_or(u64::MAX);
-            match (element, class) {
+            match (&**element, class) {
                 ("class", _) => {
                     class = Some(id("id"));
-                    let name = attribute("name").to_owned();
-                    classes.insert(id("id"), Class { name, fields: Vec::new() });
+                    classes.insert(id("id"), Class { name: attribute("name"), fields: Vec::new() });
                 }
                 ("field", Some(of)) => {
                     let field = Field {
-                        name: attribute("name").to_owned(),
+                        name: attribute("name"),
                         class: id("class"),
-                        is_shared: attribute("constantPool") == "true",
-                        is_list: attribute("dimension") == "1",
+                        is_shared: &*attribute("constantPool") == "true",
+                        is_list: &*attribute("dimension") == "1",
                     };
                     classes.entry(of).or_default().fields.push(field);
                 }
@@ -234,8 +244,9 @@ impl Chunk {
     }
 
     fn read_pools(&mut self, mut place: u64) -> Parsed<()> {
+        let mut end = self.bytes.len();
         loop {
-            let mut cursor = self.at(place, POOLS)?;
+            let mut cursor = self.at(place, end, POOLS)?;
             cursor.number()?;
             cursor.number()?;
             let back = cursor.number()?.cast_signed();
@@ -246,6 +257,7 @@ impl Chunk {
                 for _ in 0..cursor.count()? {
                     let key = cursor.number()?.cast_signed();
                     found.push(((class, key), cursor.at));
+                    cursor.left = MOST;
                     self.value(&mut cursor, class, 0)?;
                 }
             }
@@ -254,7 +266,10 @@ impl Chunk {
                 0 => return Ok(()),
                 // Those before stand in front.
                 1.. => return Err("values are not where they should be"),
-                _ => place = place.checked_add_signed(back).ok_or(CUT)?,
+                _ => {
+                    end = usize::try_from(place).map_err(|_| CUT)?;
+                    place = place.checked_add_signed(back).ok_or(CUT)?;
+                }
             }
         }
     }
@@ -264,12 +279,15 @@ impl Chunk {
         if depth > DEEPEST {
             return Err("values stand too deep within each other");
         }
-        Ok(match of.name.as_str() {
+        cursor.left = cursor.left.checked_sub(1).ok_or("a value has too many parts")?;
+        Ok(match &*of.name {
             "boolean" | "byte" => Value::Number(i64::from(cursor.byte()?.cast_signed())),
             "char" | "short" | "int" | "long" => Value::Number(cursor.number()?.cast_signed()),
             "float" => Value::Real(f64::from(f32::from_be_bytes(cursor.fixed()?))),
             "double" => Value::Real(f64::from_be_bytes(cursor.fixed()?)),
             "java.lang.String" => cursor.text(class)?,
+            // It would take no byte.
+            _ if of.fields.is_empty() => return Err("a value has no fields"),
             _ => {
                 let fields = of.fields.iter().map(|field| self.field_value(cursor, field, depth));
                 Value::Fields(class, fields.collect::<Parsed<_>>()?)
@@ -299,11 +317,12 @@ impl Chunk {
             self.classes.iter().filter_map(|(&id, class)| Some((id, wants(&class.name)?))).collect();
         let mut at = HEADER;
         while at < self.bytes.len() {
-            let mut cursor = Cursor { bytes: &self.bytes, at };
+            let mut cursor = Cursor::new(&self.bytes, at);
             let size = usize::try_from(cursor.number()?).map_err(|_| CUT)?;
             if size == 0 || size > self.bytes.len() - at {
                 return Err("an event is longer than its chunk");
             }
+            cursor.bytes = &self.bytes[..at + size];
             let class = cursor.number()?;
             if let Some(&which) = wanted.get(&class) {
                 visit(which, &self.value(&mut cursor, class, 0)?);
@@ -316,7 +335,7 @@ impl Chunk {
     /// A field of a value, taken from the pool where it is shared; none: it is not there.
     pub(super) fn field(&self, value: &Value, name: &str) -> Option<Value> {
         let Value::Fields(class, values) = value else { return None };
-        let at = self.classes.get(class)?.fields.iter().position(|field| field.name == name)?;
+        let at = self.classes.get(class)?.fields.iter().position(|field| &*field.name == name)?;
         self.resolved(values.get(at)?.clone())
     }
 
@@ -324,13 +343,13 @@ impl Chunk {
     pub(super) fn resolved(&self, value: Value) -> Option<Value> {
         let Value::Shared(class, key) = value else { return Some(value) };
         let at = *self.pools.get(&(class, key))?;
-        self.value(&mut Cursor { bytes: &self.bytes, at }, class, 0).ok()
+        self.value(&mut Cursor::new(&self.bytes, at), class, 0).ok()
     }
 
     /// Which shared value a field stands for.
     pub(super) fn key(&self, value: &Value, name: &str) -> Option<i64> {
         let Value::Fields(class, values) = value else { return None };
-        let at = self.classes.get(class)?.fields.iter().position(|field| field.name == name)?;
+        let at = self.classes.get(class)?.fields.iter().position(|field| &*field.name == name)?;
         if let Value::Shared(_, key) = values.get(at)? { Some(*key) } else { None }
     }
 
