@@ -34,36 +34,17 @@ pub(crate) fn add(model: &Arcflow, other: &Arcflow, file: &str) -> Result<Beside
         remarks.push(format!("{file}: it tells of no threads, so those of the profile are added up"));
     }
     let places = Places::new(&model, other);
-    let totals = other.cum();
-    let all = totals.first().copied().unwrap_or(0.0);
-    let mut sums = [0.0; 3];
-    for id in other.ids() {
-        let place = match model.node(places.of[id.0 as usize]).kind {
-            Kind::Root | Kind::Process => 2,
-            Kind::Thread => 1,
-            Kind::Link | Kind::Deeper | Kind::Method => 0,
-        };
-        sums[place] += other.base(id).first().copied().unwrap_or(0.0);
-    }
-    let [met, in_threads, elsewhere] = sums;
-    if met == 0.0 && all > 0.0 {
+    let sums: Vec<[f64; 4]> =
+        (0..other.resources().len()).map(|resource| places.sums(&model, other, resource)).collect();
+    let has_some = |sums: &&[f64; 4]| sums.iter().sum::<f64>() != 0.0;
+    if sums.iter().any(|sums| has_some(&sums)) && sums.iter().filter(has_some).all(|sums| sums[0] == 0.0) {
         return Err(places.no_method(&model, other, file));
     }
-    let resource = &other.resources()[0].name;
-    let mut text =
-        format!("{file}: {} % of its {resource} stand in contexts of the profile", percent(met, all));
-    if in_threads > 0.0 {
-        text +=
-            &format!(", {} % in its threads outside of methods that were recorded", percent(in_threads, all));
-    }
-    if elsewhere > 0.0 {
-        text +=
-            &format!(", {} % with the process: in threads that it does not know", percent(elsewhere, all));
-    }
-    remarks.push(text);
+    let told = other.resources().iter().zip(&sums).filter(|(_, sums)| has_some(sums));
+    remarks.extend(told.map(|(resource, sums)| met(file, &resource.name, sums)));
     if places.ambiguous > 0 {
         remarks.push(format!(
-            "{file}: {} contexts have several methods that a frame without parameters may be; its samples stand with their caller",
+            "{file}: contexts with several methods that a frame without parameters may be, whose samples stand with their caller: {}",
             places.ambiguous
         ));
     }
@@ -75,6 +56,24 @@ pub(crate) fn add(model: &Arcflow, other: &Arcflow, file: &str) -> Result<Beside
         }
     }
     Ok(Beside { model, is_regrouped, remarks })
+}
+
+/// How much of a resource of a file met the profile; see [`Places::sums`].
+fn met(file: &str, resource: &str, sums: &[f64; 4]) -> String {
+    let all = sums.iter().sum();
+    let of = |sum: f64| percent(sum, all);
+    let [met, in_threads, cut, elsewhere] = *sums;
+    let mut text = format!("{file}: {} % of its {resource} stand in contexts of the profile", of(met));
+    for (sum, what) in [
+        (in_threads, "in its threads outside of methods that were recorded"),
+        (cut, "with their threads: the outermost frames are missing"),
+        (elsewhere, "with the process: in threads that it does not know"),
+    ] {
+        if sum > 0.0 {
+            text += &format!(", {} % {what}", of(sum));
+        }
+    }
+    text
 }
 
 /// Makes room for the resources of a file, which are named by it: one of the same name has another meaning in a profile.
@@ -97,6 +96,8 @@ fn columns(model: &mut Arcflow, other: &Arcflow, file: &str) -> Result<Vec<usize
 /// Where the contexts of a file are in the profile.
 struct Places {
     of: Vec<NodeId>,
+    /// Whether it is not known where in the profile a context belongs.
+    is_unknown: Vec<bool>,
     ambiguous: u64,
 }
 
@@ -107,20 +108,20 @@ impl Places {
         let mut processes = model.ids().filter(|&id| model.node(id).kind == Kind::Process);
         let process = processes.next().unwrap_or(Arcflow::ROOT);
         let threads = Threads::new(model);
-        let mut places = Places { of: vec![process; other.nodes().len()], ambiguous: 0 };
-        let mut is_unknown = vec![false; other.nodes().len()];
+        let all = other.nodes().len();
+        let mut places = Places { of: vec![process; all], is_unknown: vec![false; all], ambiguous: 0 };
         for (at, node) in other.nodes().iter().enumerate().skip(1) {
             let above = node.parent.0 as usize;
             let place = places.of[above];
             // Where the frames behind missing ones belong is not known.
-            is_unknown[at] = is_unknown[above] || other.name(node.consumer) == TRUNCATED;
+            places.is_unknown[at] = places.is_unknown[above] || other.name(node.consumer) == TRUNCATED;
             let found = match node.kind {
                 Kind::Thread => {
                     let thread = threads.find(other.name(node.consumer));
-                    is_unknown[at] = thread.is_none();
+                    places.is_unknown[at] = thread.is_none();
                     thread
                 }
-                Kind::Method if !is_unknown[at] => {
+                Kind::Method if !places.is_unknown[at] => {
                     let named = candidates[node.consumer.0 as usize].iter();
                     let mut called = named.filter_map(|&method| {
                         let of = |kind| model.existing_child(place, kind, method);
@@ -136,6 +137,21 @@ impl Places {
             places.of[at] = found.unwrap_or(place);
         }
         places
+    }
+
+    /// What stands in methods of the profile, in its threads outside of them, there without the outermost frames, and elsewhere.
+    fn sums(&self, model: &Arcflow, other: &Arcflow, resource: usize) -> [f64; 4] {
+        let mut sums = [0.0; 4];
+        for id in other.ids() {
+            let at = id.0 as usize;
+            let place = match model.node(self.of[at]).kind {
+                Kind::Root | Kind::Process => 3,
+                Kind::Thread => 1 + usize::from(self.is_unknown[at]),
+                Kind::Link | Kind::Deeper | Kind::Method => 0,
+            };
+            sums[place] += other.base(id)[resource];
+        }
+        sums
     }
 
     /// Says so with a method of each.
@@ -266,7 +282,7 @@ mod tests {
         let said = [
             "dir/some, cpu.folded: 23.8 % of its samples stand in contexts of the profile, 25.4 % in its threads outside of methods that were recorded, \
              50.8 % with the process: in threads that it does not know",
-            "dir/some, cpu.folded: 1 contexts have several methods that a frame without parameters may be; its samples stand with their caller",
+            "dir/some, cpu.folded: contexts with several methods that a frame without parameters may be, whose samples stand with their caller: 1",
         ];
         assert_eq!(beside.remarks, said);
         let again = add(&beside.model, &samples, "some, cpu.txt").err();
@@ -278,6 +294,18 @@ mod tests {
         let beside = add(&read(PROFILE), &read("x;a.X.f(int) 3\n"), "s").unwrap();
         assert!(beside.is_regrouped);
         assert_eq!(rows(&beside.model), ["p > a.X.f(I)V 1 [1.0, 3.0]"]);
+    }
+
+    #[test]
+    fn each_figure_of_a_file_is_told_of() {
+        let text = "metrics: lost ms, cpu ms, none ms\n@ main\n0 0 0 > [truncated]\n3 1 0 > x\n3 2 0 < x\n4 2 0 < [truncated]\n\
+            4 2 0 > a.M.main\n4 4 0 < a.M.main\n";
+        let beside = add(&read(PROFILE), &read(text), "s.events").unwrap();
+        let said = [
+            "s.events: 0.0 % of its lost stand in contexts of the profile, 100.0 % with their threads: the outermost frames are missing",
+            "s.events: 50.0 % of its cpu stand in contexts of the profile, 50.0 % with their threads: the outermost frames are missing",
+        ];
+        assert_eq!(beside.remarks, said);
     }
 
     #[test]
