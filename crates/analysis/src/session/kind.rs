@@ -29,6 +29,9 @@ pub fn not_a_profile(path: &Path) -> String {
         [0xca, 0xfe, 0xba, 0xbe, ..] => {
             "a class file; `instrument run -- java ..` runs its program and writes a profile".to_owned()
         }
+        [b'F', b'L', b'R', 0, ..] => {
+            "a recording of Java Flight Recorder; reports read it, if it is whole".to_owned()
+        }
         [0x1f, 0x8b, ..] => format!(
             "packed by gzip; a profile of pprof is read so, anything else unpack first: gunzip {name}"
         ),

@@ -348,7 +348,11 @@ impl Timeline {
     pub fn traced(&self, session: &Session) -> Result<Vec<usize>, Error> {
         let rows: Vec<_> = (0..self.rows.len()).filter(|&row| self.has_calls(row)).collect();
         if rows.is_empty() {
-            let names: Vec<_> = session.profiles.iter().map(|file| file.path.display().to_string()).collect();
+            let mut names: Vec<_> =
+                session.profiles.iter().map(|file| file.path.display().to_string()).collect();
+            if names.is_empty() {
+                names.push("no profile (*.iprof) was given".to_owned());
+            }
             return Err(Error::Request(format!("{}: {NO_TRACE}", names.join(" "))));
         }
         Ok(rows)
