@@ -22,6 +22,7 @@ const TOP: usize = 20;
 /// Reads what recording took from a profile with times. The methods that cost most and take the least time themselves are left out
 /// first, until recording is within the budget. Their time is charged to their callers then, and their calls are not counted.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {
     #[command(flatten)]
     session: session::Opts,

@@ -23,6 +23,7 @@ use instrument_messages::usage;
 #[command(
     after_help = "Examples:\n  instrument latency app-4711.iprof\n  instrument latency --method 'OrderService#list' --slowest=3 app-4711.iprof\n  instrument latency --worst app-4711.iprof\n  instrument latency 4711"
 )]
+#[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,

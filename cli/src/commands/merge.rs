@@ -34,6 +34,7 @@ use instrument_messages::usage;
 /// shares of what was recorded for several callers together are marked as estimated. Resources: remote-calls, remote (ns in remote calls,
 /// as the caller measured it, less that of the calls within, which stand below), network (what of it was not the server's).
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {
     #[command(flatten)]
     session: session::Opts,

@@ -17,6 +17,7 @@ use instrument_analysis::session::{Request, thread_filter};
 /// synchronized method is that of the method that calls it: a method is recorded from when it has the monitor. In other reports these
 /// times are the resources `contended` and `object-wait`, and part of `waiting`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,

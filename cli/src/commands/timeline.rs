@@ -2,7 +2,7 @@
 
 use crate::io::exit::Exit;
 use crate::io::talk::Talk;
-use crate::options::view;
+use crate::options::{session, view};
 use anyhow::Result;
 use instrument_analysis::report::text::quantity;
 use instrument_analysis::report::{Format, Options, xtree};
@@ -15,6 +15,7 @@ use instrument_messages::usage;
 /// both ends. Moments are counted from the start of the first process. Times are as measured: the cost of recording is part of them.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:\n  instrument timeline --thread main --from 1.5s --to 1.6s app-4711.iprof")]
+#[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {
     #[command(flatten)]
     view: view::Opts,

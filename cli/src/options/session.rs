@@ -10,6 +10,9 @@ use instrument_analysis::Kind;
 use instrument_analysis::model::Group;
 use instrument_analysis::session::{Request, Session, own};
 
+/// What the commands read that have no use for what others recorded.
+pub(crate) const PROFILES: &str = "Profiles (`*.iprof`)";
+
 /// How to read.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
