@@ -37,8 +37,8 @@ final class CallImage {
     private int end = STEP;
     /** Indexes by number of the node. */
     private final IntTable indexes = new IntTable();
-    /** {@link WorstCalls#deeper} when the last call ended. */
-    int hadDeeper;
+    /** A call beneath the one that is open has no context of its own. */
+    boolean hasDeeper;
     /** There was no room for a node. */
     boolean isPart;
 

@@ -14,8 +14,8 @@ final class LateKept {
         }
         if (found) {
             renew(tree, tree.keepDurations().worst, numbers);
-            tree.takeOutOwn(Clock.now() - began);
         }
+        tree.takeOutOwn(Clock.now() - began);
     }
 
     /** False: nothing changes for this node. */
@@ -23,7 +23,7 @@ final class LateKept {
         Words words = tree.words;
         int at = TreeNodes.place(node);
         int consumer = tree.nodes.consumerOf(node);
-        if (tree.isKept(at) || tree.isDeeper(node) || Kept.threshold(consumer) == 0 || tree.nodes.isWithin(tree.nodes.callerOf(node), consumer)) {
+        if (Kept.threshold(consumer) == 0 || tree.isKept(at) || tree.isDeeper(node) || tree.nodes.isWithin(tree.nodes.callerOf(node), consumer)) {
             return false;
         }
         words.put(at + Format.NODE_FOLLOWERS, words.get(at + Format.NODE_FOLLOWERS) | Format.KEPT);

@@ -532,7 +532,8 @@ final class TreeState extends MappedTree {
         entered(at, next);
         // Of calls that come this way hardly any is the first of a call that waits: LibraryCalls knows which.
         if (untimed && durations != null && isDeeper(node)) {
-            durations.worst.deeper++;
+            // Below the first frame lie zeros.
+            durations.worst.deeper((int) words.get(lowestDeeper - 2));
         }
         boolean timed = SAMPLES ? LibraryCalls.has(idPlusOne - 1) || isKept(at) : !SAMPLED || !Sampling.skips(entries, next);
         words.put(top + 1, untimed || !timed ? 0 : Clock.now());

@@ -33,8 +33,6 @@ final class WorstCalls {
     private IntTable nearest = new IntTable();
     private final WorstCall call = new WorstCall();
     private int made;
-    /** Calls of the thread so far that have no context of their own. */
-    int deeper;
     /** What {@link #draw} made its last number of; 0: it made none. */
     private long drawn;
 
@@ -99,6 +97,14 @@ final class WorstCalls {
         }
     }
 
+    /** A call begins that has no context of its own: this is the nearest one beneath which it is. */
+    void deeper(int node) {
+        // What an image is marked for, those around it are marked for as well.
+        for (CallImage image = images[nearest.get(node)]; image != null && !image.hasDeeper; image = image.outer) {
+            image.hasDeeper = true;
+        }
+    }
+
     /** A call of a context has ended; ns -1: how long it took is not known. Gives the ns that it took to keep it. */
     long ended(ThreadState thread, int node, long ns, boolean failed, long end) {
         CallImage image = images[nearest.get(node)];
@@ -108,16 +114,15 @@ final class WorstCalls {
         }
         long took = 0;
         if (ns >= 0) {
-            boolean hasDeeper = deeper != image.hadDeeper;
             if (ns > image.worst.least) {
-                took += keep(thread, image, image.worst, ns, ns, failed, end, hasDeeper);
+                took += keep(thread, image, image.worst, ns, ns, failed, end);
             }
             long draw = draw(end);
             if (draw > image.worst.drawn.least) {
-                took += keep(thread, image, image.worst.drawn, draw, ns, failed, end, hasDeeper);
+                took += keep(thread, image, image.worst.drawn, draw, ns, failed, end);
             }
         }
-        image.hadDeeper = deeper;
+        image.hasDeeper = false;
         image.renew();
         return took;
     }
@@ -130,7 +135,7 @@ final class WorstCalls {
         return (mixed ^ mixed >>> 31) >>> 1 | 1;
     }
 
-    private long keep(ThreadState thread, CallImage image, WorstOf of, long key, long ns, boolean failed, long end, boolean hasDeeper) {
+    private long keep(ThreadState thread, CallImage image, WorstOf of, long key, long ns, boolean failed, long end) {
         int before = thread.mode;
         thread.mode = ThreadState.BUSY;
         long began = Clock.now();
@@ -141,7 +146,7 @@ final class WorstCalls {
             if (!isKnown) {
                 call.forget();
             }
-            boolean isPart = !isKnown || image.isPart || hasDeeper;
+            boolean isPart = !isKnown || image.isPart || image.hasDeeper;
             long flags = (words.get(TreeNodes.place(image.root)) & 0xffffffffL) | (failed ? Format.WORST_FAILED : 0) | (isPart ? Format.WORST_PART : 0);
             of.take(key, call, ns, end, flags, thread.ordinal);
             return Clock.now() - began;
