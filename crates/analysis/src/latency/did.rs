@@ -194,9 +194,39 @@ impl Did {
                 is_all &= *here >= there;
                 *here = here.saturating_sub(there);
             }
-            of.running = (of.running - context.running).max(0.0);
+            // Without samples nothing is left but what rounding leaves.
+            of.running = if of.samples == 0 { 0.0 } else { (of.running - context.running).max(0.0) };
         }
         is_all
+    }
+
+    /// A call of so many ns did this. A sample may stand for more than the call took, or one within it that was timed: what runs is made to fit, in
+    /// these calls and around them.
+    pub(super) fn limit_running(&mut self, ns: u64) {
+        if self.is_timed {
+            return;
+        }
+        // The timed call that each context is in, by index; the method is that of all others. Of each how much may run, and does.
+        let mut within: Vec<usize> = Vec::with_capacity(self.contexts.len());
+        let mut room = vec![(0.0, 0.0); self.contexts.len()];
+        for (index, context) in self.contexts.iter().enumerate() {
+            let mut of = within.get(context.caller).copied().unwrap_or_default();
+            if index == 0 {
+                room[0].0 = ns as f64;
+            } else if of == 0 && context.timed_ns > 0 {
+                of = index;
+                room[of].0 = context.timed_ns as f64;
+                room[0].0 -= context.timed_ns as f64;
+            }
+            room[of].1 += context.running;
+            within.push(of);
+        }
+        for (context, of) in self.contexts.iter_mut().zip(within) {
+            let (most, ran) = room[of];
+            if ran > most {
+                context.running *= most.max(0.0) / ran;
+            }
+        }
     }
 
     /// What each context took itself.
@@ -296,6 +326,31 @@ mod tests {
         let mut timed = did(true);
         timed.wait(&["work".to_owned()], 500_000);
         assert_eq!(own(&timed), [(0.0, 1.0), (6.0, 0.0), (0.0, 0.0), (0.5, 1.5), (1.0, 0.0)]);
+    }
+
+    #[test]
+    fn what_runs_is_no_more_than_there_is_time_for() {
+        let mut fits = did(false);
+        fits.limit_running(10_000_000);
+        assert_eq!(own(&fits), own(&did(false)));
+        let mut short = did(false);
+        short.contexts[2].running = 9e6;
+        short.limit_running(8_500_000);
+        // The calls that block took 7 ms, and in the first of them both contexts ran.
+        assert_eq!(own(&short), [(0.0, 0.5), (0.0, 0.6), (0.0, 5.4), (0.0, 1.0), (1.0, 0.0)]);
+        assert_eq!(short.cum()[0].sum(), 8_500_000.0);
+        let mut timed = did(true);
+        timed.limit_running(1);
+        assert_eq!(own(&timed), own(&did(true)), "the clock is no estimate");
+    }
+
+    #[test]
+    fn no_samples_leave_no_time() {
+        let (mut rest, mut part) = (did(false), did(false));
+        rest.contexts[0].running = 0.1 + 0.2;
+        part.contexts[0].running = 0.3;
+        assert!(rest.subtract(&part));
+        assert_eq!(rest.contexts()[0].running, 0.0);
     }
 
     #[test]

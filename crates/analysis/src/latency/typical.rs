@@ -1,5 +1,7 @@
 //! Typical calls of a method: of those that were drawn at random the ones in the middle of all.
 
+use std::collections::HashMap;
+
 use instrument_trace::{Histogram, WorstCall, bucket};
 
 use super::did::Did;
@@ -35,21 +37,20 @@ pub(super) struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Those that are wanted. `all`: how long the calls took that are wanted. Nothing, where the calls are no sample of these: several processes have some, or there was no room.
+    /// Those that are wanted of all of a method. `all`: how long the calls took that are wanted. Nothing, where the calls are no sample of these: several processes or several
+    /// classes of that name have some, or there was no room.
     pub(super) fn of(
         files: &'a [ProfileFile],
         method: &str,
+        mut of_method: Vec<(usize, &'a WorstCall)>,
         all: &Histogram,
         is_wanted: &dyn Fn(&ProfileFile, &WorstCall) -> bool,
     ) -> Drawn<'a> {
-        let mut of_method = Vec::new();
-        for (number, file) in files.iter().enumerate() {
-            let is_it = |call: &&WorstCall| file.names.method(call.copy, call.id) == method;
-            of_method.extend(file.profile.drawn_calls.iter().filter(is_it).map(|call| (number, call)));
-        }
-        let Some(&(first, WorstCall { copy, .. })) = of_method.first() else { return Drawn::default() };
+        let Some(&(first, WorstCall { copy, id, .. })) = of_method.first() else { return Drawn::default() };
         let file = &files[first];
-        let is_one = of_method.iter().all(|(number, call)| (*number, call.copy) == (first, *copy));
+        // The recorder draws so many of each id.
+        let mut each = of_method.iter();
+        let is_one = each.all(|(number, call)| (*number, call.copy, call.id) == (first, *copy, *id));
         // One that was killed may have had no time for the last one.
         let expected = DRAWN.min(ended(file, *copy, method)).saturating_sub(1);
         if !is_one || (of_method.len() as u64) < expected {
@@ -70,11 +71,12 @@ fn ended(file: &ProfileFile, copy: u32, method: &str) -> u64 {
     let threads = file.profile.threads.iter().filter(|thread| thread.copy == copy);
     let trees = threads.filter_map(|thread| thread.tree.as_ref());
     let counts = trees.flat_map(|tree| {
-        let is_it = |number: u32| {
-            let id = tree.node(number).and_then(|node| node.consumer.method());
-            id.is_some_and(|id| file.names.method(copy, id) == method)
-        };
-        tree.durations.iter().filter(move |(number, _)| is_it(**number)).map(|(_, of)| of.count())
+        tree.durations
+            .iter()
+            .filter_map(|(number, of)| Some((tree.node(*number)?.consumer.method()?, of.count())))
     });
-    counts.sum()
+    let mut is_it: HashMap<u32, bool> = HashMap::new();
+    let of_method =
+        counts.filter(|(id, _)| *is_it.entry(*id).or_insert_with(|| file.names.method(copy, *id) == method));
+    of_method.map(|(_, count)| count).sum()
 }

@@ -1,7 +1,7 @@
 //! The calls of a method that took longest, as the recorder keeps them beside trees: each with what it did, and what all others did.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use instrument_trace::{Histogram, Profile, ThreadKind, TreeNode, WorstCall};
 
@@ -37,7 +37,7 @@ pub struct Worst {
     pub method: String,
     /// The longest first.
     pub calls: Vec<Bad>,
-    /// None: too few calls were drawn at random, or there was no room for them, or several processes have some.
+    /// None: too few calls were drawn at random, or there was no room for them, or several processes or several classes of that name have some.
     pub typical: Option<Typical>,
     /// What all other calls did, those that are open as well.
     pub rest: Did,
@@ -66,7 +66,17 @@ impl Worst {
                 }
             }
         }
-        found.into_iter().map(|(method, calls)| Worst::of(files, method, calls, wants)).collect()
+        let mut drawn: HashMap<String, Vec<(usize, &WorstCall)>> = HashMap::new();
+        for (number, file) in files.iter().enumerate() {
+            for call in &file.profile.drawn_calls {
+                drawn.entry(file.names.method(call.copy, call.id)).or_default().push((number, call));
+            }
+        }
+        let worst = found.into_iter().map(|(method, calls)| {
+            let drawn = drawn.remove(&method).unwrap_or_default();
+            Worst::of(files, method, calls, drawn, wants)
+        });
+        worst.collect()
     }
 
     /// The names of what its worst calls did.
@@ -78,6 +88,7 @@ impl Worst {
         files: &'a [ProfileFile],
         method: String,
         mut calls: Vec<(usize, &'a WorstCall, String)>,
+        drawn: Vec<(usize, &'a WorstCall)>,
         wants: &dyn Fn(&str) -> bool,
     ) -> Result<Worst, Error> {
         calls.sort_by_key(|(file, call, _)| (Reverse(call.ns), *file, call.end));
@@ -121,7 +132,7 @@ impl Worst {
         let is_wanted = |file: &ProfileFile, call: &WorstCall| {
             call.end > file.profile.window_clock && wants(&thread(&file.profile, call))
         };
-        let drawn = Drawn::of(files, &method, &all, &is_wanted);
+        let drawn = Drawn::of(files, &method, drawn, &all, &is_wanted);
         let mut typical = Did::new(is_timed);
         drawn.typical.iter().for_each(|(number, call)| add(&mut typical, &files[*number], call));
         for (number, file) in files.iter().enumerate() {
@@ -141,13 +152,15 @@ impl Worst {
                 }
             })?;
         }
-        let calls: Vec<Bad> = told.into_iter().map(|(_, bad)| bad).collect();
+        let mut calls: Vec<Bad> = told.into_iter().map(|(_, bad)| bad).collect();
         let mut is_exact = true;
         let (mut ended, mut ns) = (all.count(), u64::try_from(all.sum()).unwrap_or(u64::MAX));
         for call in &calls {
             is_exact &= rest.subtract(&call.did);
             (ended, ns) = (ended.saturating_sub(1), ns.saturating_sub(call.ns));
         }
+        // The rest has all samples of the others.
+        calls.iter_mut().for_each(|call| call.did.limit_running(call.ns));
         let longest = all.range().map_or(0, |(_, most)| most);
         let took = || drawn.typical.iter().map(|(_, call)| call.ns);
         let range = took().min().zip(took().max());

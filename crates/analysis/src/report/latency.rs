@@ -115,12 +115,14 @@ fn text(
     let (open, unknown) =
         rows.iter().fold((0, 0), |(open, unknown), (_, of)| (open + of.open, unknown + of.unknown));
     if open > 0 {
-        writeln!(out, "without {open} calls that had not ended")?;
+        let calls = if open == 1 { "call" } else { "calls" };
+        writeln!(out, "without {open} {calls} that had not ended")?;
     }
     // Those that found no room have a line of their own.
     let unknown = unknown.saturating_sub(latency.left_out);
     if unknown > 0 {
-        writeln!(out, "without {unknown} calls whose duration is not known")?;
+        let calls = if unknown == 1 { "call" } else { "calls" };
+        writeln!(out, "without {unknown} {calls} whose duration is not known")?;
     }
     if all > rows.len() {
         writeln!(out, "not shown: {} past the first {}", all - rows.len(), rows.len())?;

@@ -14,7 +14,7 @@ mod document;
 use super::aligned::Aligned;
 use super::labels::Labels;
 use super::{Error, Format, Options};
-use crate::latency::{Bad, Worst};
+use crate::latency::{Bad, Did, Worst};
 use crate::model::{Arcflow, Kind};
 use crate::text::quantity;
 use beside::{Beside, LEAST, Part, SAMPLED, differences, mean};
@@ -23,6 +23,9 @@ use beside::{Beside, LEAST, Part, SAMPLED, differences, mean};
 const DIFFERENCES: usize = 8;
 /// Contexts of a tree that are printed, unless a number is asked for.
 const CONTEXTS: usize = 30;
+/// With fewer samples than these in all of the longest calls their running times are a guess.
+const FEW_SAMPLES: u64 = 5;
+
 /// What a part of a call is called.
 fn label(part: Part<'_>, labels: &Labels) -> String {
     match part {
@@ -121,7 +124,11 @@ fn method(
             format!("+{}", time(row.ns())),
             time(row.here),
             calls.0,
-            time(row.others),
+            if row.verb == SAMPLED && others != beside.word_of_running() {
+                format!("{} ({})", time(row.others), beside.word_of_running())
+            } else {
+                time(row.others)
+            },
             calls.1,
             row.verb.to_owned(),
         ];
@@ -140,7 +147,7 @@ fn compared(out: &mut dyn Write, of: &Worst, beside: &Beside<'_>) -> Result<(), 
     let (from, to) = typical.range;
     write!(
         out,
-        "typical: the average of {} calls between p40 and p60 ({} to {}), of {} that were drawn at random",
+        "typical: the average of {} calls that took {} to {}; of {} calls drawn at random those between p40 and p60",
         typical.did.calls(),
         time(from as f64),
         time(to as f64),
@@ -157,8 +164,14 @@ fn remarks(out: &mut dyn Write, of: &Worst) -> Result<(), Error> {
     if parts > 0 {
         writeln!(
             out,
-            "of {parts} of these calls not all is known that they did: limits of depth or contexts, or no room"
+            "not all is known that {parts} of these calls did: past a limit of depth or contexts, no room, or open when `ctl latency` came"
         )?;
+    }
+    let samples = |did: &Did| did.contexts().iter().map(|context| context.samples).sum::<u64>();
+    let here: u64 = of.calls.iter().map(|call| samples(&call.did)).sum();
+    if (1..FEW_SAMPLES).contains(&here) {
+        let s = if here == 1 { "" } else { "s" };
+        writeln!(out, "the running times of these calls come from {here} sample{s} alone")?;
     }
     if of.calls.first().is_some_and(|call| call.ns < of.longest) {
         writeln!(out, "the longest call took {}, and what it did is not known", time(of.longest as f64))?;
@@ -217,7 +230,8 @@ fn tree(
     let most = options.top.unwrap_or(CONTEXTS);
     let runs = if bad.did.is_timed() { "passes" } else { "runs" };
     let others = beside.word();
-    let headers = ["calls", others, "waits", others, runs, others].map(str::to_owned).to_vec();
+    let headers =
+        ["calls", others, "waits", others, runs, beside.word_of_running()].map(str::to_owned).to_vec();
     let mut table = Aligned::new(headers, "function, with what it called");
     // Contexts to come, with their depths.
     let (mut rows, mut next) = (0, vec![(0, 0)]);
@@ -242,9 +256,10 @@ fn tree(
     let left_out = contexts.len() - rows;
     table.print_as(out, options)?;
     if left_out > 0 {
+        let s = if left_out == 1 { "" } else { "s" };
         writeln!(
             out,
-            "left out: {left_out} contexts with less than a hundredth of it, called as often as elsewhere, or past the first {most}"
+            "left out: {left_out} context{s} with less than a hundredth of it and not called more often than in the calls beside it, or past the first {most}"
         )?;
     }
     Ok(())

@@ -102,7 +102,7 @@ pub(super) fn table<'a>(
 ) -> Result<(), Error> {
     writeln!(
         out,
-        "method,call,ns,end,error,is_part,thread,context,caller,function,calls,returned,samples,waiting,running,beside,beside_calls,beside_waiting,beside_running"
+        "method,call,ns,end,error,is_part,thread,context,caller,function,calls,returned,samples,waiting,running,beside,running_beside,beside_calls,beside_waiting,beside_running"
     )?;
     for of in worst {
         let beside = Beside::new(of);
@@ -121,7 +121,8 @@ pub(super) fn table<'a>(
                 let [calls, waiting, running] = figures;
                 let (own_waiting, own_running) = (machine::number(cum.waiting), machine::number(cum.running));
                 write!(out, ",{own_waiting},{own_running}")?;
-                writeln!(out, ",{},{calls},{waiting},{running}", beside.word())?;
+                let words = (beside.word(), beside.word_of_running());
+                writeln!(out, ",{},{},{calls},{waiting},{running}", words.0, words.1)?;
             }
         }
     }
