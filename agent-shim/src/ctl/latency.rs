@@ -1,6 +1,7 @@
 //! Whose durations are kept from now on: `latency`.
 
 use super::server::Asked;
+use crate::classes::load_hook::Added;
 use crate::recording::sessions;
 use instrument_control::answer::Kept as Answer;
 use instrument_control::latency::Kept;
@@ -27,6 +28,7 @@ impl Asked<'_> {
         if !added.methods.is_empty() {
             live.recorder.keep_late(self.jni, &added.methods);
         }
-        Ok(Answer { methods: added.methods.len() as u64, patterns: added.patterns })
+        let Added { fitting: methods, other_threshold, patterns, .. } = added;
+        Ok(Answer { methods, other_threshold, patterns })
     }
 }

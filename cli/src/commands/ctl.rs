@@ -149,10 +149,10 @@ enum Request {
         #[arg(long)]
         remove: bool,
     },
-    /// Keep how long each call of these methods takes, from now on
+    /// Record the duration of each call of these methods, from now on
     ///
-    /// As `run --latency` does from the start; what was kept before stays. No class is rewritten, and methods that are loaded later are
-    /// kept as well. `instrument latency PID` prints the percentiles.
+    /// As `run --latency` does from the start. Methods that had it before go on, with the threshold that they have. No class is rewritten;
+    /// it holds for methods that are loaded later, too. `instrument latency PID` prints the percentiles.
     Latency {
         /// As for --latency of `run`: 'Shop#sell', 'com.acme.Shop#sell:50ms'
         #[arg(required = true, value_name = "PATTERN[:THRESHOLD]")]
@@ -243,6 +243,7 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
                 return Ok(Exit::Negative);
             }
             if matches!(&answer, Answer::Kept(kept) if kept.methods == 0) {
+                talk.warn(format_args!("{}", changes::NONE_KEPT));
                 return Ok(Exit::Negative);
             }
             if let Answer::Timed(timed) = &answer {

@@ -481,6 +481,8 @@ pub struct Timed {
 pub struct Kept {
     /// How many methods that are recorded so far fit the request.
     pub methods: u64,
+    /// How many of them had their durations kept before, with another threshold, and keep that one.
+    pub other_threshold: u64,
     /// All patterns from now on, with their thresholds.
     pub patterns: Vec<String>,
 }

@@ -2,6 +2,7 @@
 
 use super::LoadHook;
 use super::roots::Roots;
+use instrument_names::id_map::{Entry, IdMap};
 use instrument_names::pattern::{Fit, Pattern};
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
@@ -52,6 +53,14 @@ impl Changes {
     }
 }
 
+/// The methods of classes that have new bytes.
+pub(super) fn recorded<'a>(
+    ids: &'a IdMap,
+    rewritten: &'a HashSet<Vec<u8>>,
+) -> impl Iterator<Item = Entry<'a>> {
+    ids.iter().filter(|entry| !entry.method.is_library_call() && rewritten.contains(entry.class))
+}
+
 impl LoadHook {
     /// From now on methods that fit are recorded (`excluded`: not recorded). Which methods of classes that were rewritten so far this concerns;
     /// those classes are to go through the hook again. Roots stay.
@@ -67,11 +76,9 @@ impl LoadHook {
         if rules.len() + patterns.len() > MOST_RULES {
             return Err(format!("{MOST_RULES} patterns is the most that one recording takes"));
         }
-        for entry in instrumenter.ids().iter() {
+        for entry in recorded(instrumenter.ids(), &rewritten) {
             let (class, name, descriptor) = (entry.class, entry.method.name, entry.method.descriptor);
-            if entry.method.is_library_call()
-                || !patterns.iter().any(|pattern| pattern.matches(class, name, descriptor))
-                || !rewritten.contains(class)
+            if !patterns.iter().any(|pattern| pattern.matches(class, name, descriptor))
                 || excludes(&rules, class, name, descriptor) == excluded
             {
                 continue;

@@ -1,8 +1,10 @@
 //! The methods whose calls have their durations kept. `instrument ctl PID latency` adds some while the recording goes on.
 
 use super::LoadHook;
+use super::changes::recorded;
 use instrument_control::latency::Kept;
 use instrument_names::id_map::IdMap;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
@@ -44,8 +46,13 @@ impl KeptMethods {
 
 /// What became of a request for more of them.
 pub(crate) struct Added {
-    /// Methods of classes that were rewritten so far which fit the request, with their thresholds in ns.
+    /// Methods of classes that were rewritten so far which fit the request and had no durations kept, with their thresholds in ns. Those that are excluded are
+    /// among them: they may be included again.
     pub(crate) methods: Vec<(u32, u64)>,
+    /// How many that are recorded fit the request.
+    pub(crate) fitting: u64,
+    /// Those of them that had their durations kept before, with another threshold, and keep it: what was counted by it would mean something else.
+    pub(crate) other_threshold: u64,
     /// All patterns from now on.
     pub(crate) patterns: Vec<String>,
 }
@@ -56,13 +63,23 @@ impl LoadHook {
         // Nobody numbers a class meanwhile: it is either among these ids, or meets the longer list.
         let mut instrumenter = self.instrumenter.write().unwrap_or_else(PoisonError::into_inner);
         let asked = KeptMethods::new(of.clone());
-        let mut methods = Vec::new();
+        let (mut methods, mut fitting, mut other_threshold) = (Vec::new(), 0, 0);
         if let Some(instrumenter) = instrumenter.as_mut() {
             let rewritten = self.rewritten.lock().unwrap_or_else(PoisonError::into_inner);
-            let recorded = instrumenter.ids().iter().filter(|entry| rewritten.contains(entry.class));
-            let ids: Vec<u32> =
-                recorded.filter(|entry| !entry.method.is_library_call()).map(|entry| entry.id).collect();
+            let ids: Vec<u32> = recorded(instrumenter.ids(), &rewritten).map(|entry| entry.id).collect();
             methods = asked.among(&ids, instrumenter.ids());
+            let ids: Vec<u32> = methods.iter().map(|(id, _)| *id).collect();
+            let had: HashMap<u32, u64> = self.kept.among(&ids, instrumenter.ids()).into_iter().collect();
+            for (id, threshold) in &methods {
+                let is_excluded = instrumenter.ids().lookup(*id).is_some_and(|entry| {
+                    let (name, descriptor) = (entry.method.name, entry.method.descriptor);
+                    self.changes.exclude(&self.roots, entry.class, name, descriptor)
+                });
+                fitting += u64::from(!is_excluded);
+                other_threshold +=
+                    u64::from(!is_excluded && had.get(id).is_some_and(|before| before != threshold));
+            }
+            methods.retain(|(id, _)| !had.contains_key(id));
         }
         let mut list = self.kept.0.write().unwrap_or_else(PoisonError::into_inner);
         for (kept, seen) in asked.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -72,6 +89,7 @@ impl LoadHook {
                 None => list.push((kept, seen)),
             }
         }
-        Added { methods, patterns: list.iter().map(|(kept, _)| kept.to_string()).collect() }
+        let patterns = list.iter().map(|(kept, _)| kept.to_string()).collect();
+        Added { methods, fitting, other_threshold, patterns }
     }
 }

@@ -35,6 +35,7 @@ use instrument_rewriter::region::Region;
 use instrument_rewriter::rewrite::natives;
 use instrument_rewriter::rewrite::{Reason, Transforms};
 use instrument_rewriter::transform::hooks::Reach;
+pub(crate) use kept::Added;
 use kept::KeptMethods;
 pub(crate) use probes::OwnProbes;
 use regions::Regions;
@@ -368,7 +369,7 @@ impl LoadHook {
             plan.explain_natives(class, wanted, || self.without_wrapper(origin, name, class, is_loaded));
         }
         self.choose(&mut plan, origin, name, class);
-        let news = match self.number(&at, &mut plan, class) {
+        let news = match self.number(&at, &mut plan, (name, class)) {
             Ok(news) => news?,
             Err(error) => {
                 if !self.stopped.swap(true, Relaxed) {
@@ -420,7 +421,12 @@ impl LoadHook {
 
     /// Gives the methods of a class their ids. The state is not locked while the shared file of ids is waited for, read or written. None
     /// after an internal error.
-    fn number(&self, at: &Location<'_>, plan: &mut Plan, class: &[u8]) -> io::Result<Option<News>> {
+    fn number(
+        &self,
+        at: &Location<'_>,
+        plan: &mut Plan,
+        (name, class): (&[u8], &[u8]),
+    ) -> io::Result<Option<News>> {
         let mut turn = self.ids.turn()?;
         {
             let Ok(mut instrumenter) = self.instrumenter.write() else { return Ok(None) };
@@ -435,6 +441,10 @@ impl LoadHook {
         let (used, roots) = (instrumenter.take_used(), instrumenter.take_found());
         appended?;
         let kept = self.kept.among(&used, instrumenter.ids());
+        if !used.is_empty() {
+            // Under the lock: a request meets the class, or the class has met what was asked for.
+            self.note(name);
+        }
         Ok(Some(News { map: turn.finish(used, instrumenter.ids())?, roots, kept }))
     }
 

@@ -1,7 +1,9 @@
 //! The roots, which `instrument ctl PID root` and `instrument ctl PID remove` change while the recording goes on.
 
 use super::LoadHook;
+use super::changes::recorded;
 use crate::jvmti::Named;
+use instrument_names::id_map::Entry;
 use instrument_names::pattern::{Fit, MethodQuery, Pattern};
 use std::collections::{HashMap, HashSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -155,15 +157,11 @@ impl LoadHook {
         let mut instrumenter = self.instrumenter.write().unwrap_or_else(PoisonError::into_inner);
         let Some(instrumenter) = instrumenter.as_mut() else { return Vec::new() };
         let rewritten = self.rewritten.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ids = Vec::new();
-        for entry in instrumenter.ids().iter() {
+        let fits = |entry: &Entry<'_>| {
             let (class, name, descriptor) = (entry.class, entry.method.name, entry.method.descriptor);
-            let fits = patterns.iter().any(|pattern| pattern.matches(class, name, descriptor));
-            if fits && !entry.method.is_library_call() && rewritten.contains(class) {
-                ids.push(entry.id);
-            }
-        }
-        ids
+            patterns.iter().any(|pattern| pattern.matches(class, name, descriptor))
+        };
+        recorded(instrumenter.ids(), &rewritten).filter(fits).map(|entry| entry.id).collect()
     }
 
     /// How many of these classes have had new bytes.

@@ -118,3 +118,31 @@ fn a_name_does_not_lead_out_of_the_directory() {
     dump(&inside, b"a/B", b"x").unwrap();
     assert_eq!(fs::read(inside.join("a/B.class")).unwrap(), b"x");
 }
+
+/// What the recorder is told of a class with this filter, and what requests for more durations find before it is told.
+#[test]
+fn durations_are_asked_for_of_each_method_once() {
+    let (name, class) = golden().swap_remove(0);
+    let own = name_of(&class).unwrap().to_vec();
+    let class_name = String::from_utf8(own.clone()).unwrap().replace('/', ".");
+    let hook = hook("transform=method-events");
+    let ask = |threshold: &str| {
+        let of = instrument_control::latency::Kept::list(&format!("{class_name}#*{threshold}")).unwrap();
+        hook.keep_durations(of)
+    };
+    assert_eq!(ask(":5ns").fitting, 0, "{name}: no class is there");
+    let mut told = Vec::new();
+    hook.rewrite(Origin::Program, &own, &class, Reach::Direct, false, |news| {
+        // It has its number and no new bytes yet.
+        let late = ask("");
+        assert_eq!((late.fitting, late.other_threshold), (news.kept.len() as u64, late.fitting));
+        assert!(late.methods.is_empty(), "the class tells of these itself");
+        told = news.kept;
+    });
+    assert!(!told.is_empty() && told.iter().all(|(_, threshold)| *threshold == 5), "{told:?}");
+    assert_eq!(ask(":5ns").other_threshold, 0);
+    // Those that are excluded are none that fit.
+    let all = instrument_names::pattern::Pattern::new(&format!("{class_name}#*")).unwrap();
+    assert_eq!(hook.change(true, vec![all]).unwrap().ids.len(), told.len());
+    assert_eq!(ask(":5ns").fitting, 0);
+}

@@ -3,6 +3,7 @@
 use instrument_analysis::report::text::quantity;
 use instrument_control::answer::{Kept, Rooted, Selected, Timed};
 use instrument_control::ctl::Request;
+use instrument_control::latency;
 use instrument_names::printable::printable;
 
 fn time(ns: u64) -> String {
@@ -72,11 +73,48 @@ pub(super) fn timed(answer: &Timed) -> String {
 
 /// Of which methods durations are kept now.
 pub(super) fn kept(answer: &Kept) -> String {
-    let patterns = printable(&answer.patterns.join(", ")).into_owned();
+    let patterns: Vec<String> = answer.patterns.iter().map(|pattern| with_threshold(pattern)).collect();
+    let patterns = printable(&patterns.join(", ")).into_owned();
     let methods = match answer.methods {
-        0 => "no method that is recorded so far fits; what is loaded later may".to_owned(),
-        1 => "1 method fits".to_owned(),
-        n => format!("{n} methods fit"),
+        0 => String::new(),
+        1 => "1 method fits; ".to_owned(),
+        n => format!("{n} methods fit; "),
     };
-    format!("durations of calls are kept from now on: {patterns}; {methods}")
+    let before = match answer.other_threshold {
+        0 => String::new(),
+        1 => "; 1 method had its durations recorded before, and has the threshold that it had".to_owned(),
+        n => format!(
+            "; {n} methods had their durations recorded before, and have the thresholds that they had"
+        ),
+    };
+    format!("{methods}durations are recorded from now on of: {patterns}{before}")
+}
+
+/// What is to be said if no method fits.
+pub const NONE_KEPT: &str = "no method that is recorded so far fits; what is loaded later may";
+
+/// A pattern as the agent has it, with its threshold in words.
+fn with_threshold(pattern: &str) -> String {
+    match latency::Kept::list(pattern).as_deref() {
+        Ok([latency::Kept { text, threshold: Some(ns), .. }]) => format!("{text} (over {})", time(*ns)),
+        _ => pattern.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_from_now_on_has_its_thresholds_in_words() {
+        let patterns = vec!["Shop#sell(int,long)".to_owned(), "Loop#serve:1000000ns".to_owned()];
+        let of = "durations are recorded from now on of: Shop#sell(int,long), Loop#serve (over 1.000 ms)";
+        let mut answer = Kept { methods: 1, other_threshold: 0, patterns };
+        assert_eq!(kept(&answer), format!("1 method fits; {of}"));
+        answer.other_threshold = 1;
+        let before = "1 method had its durations recorded before, and has the threshold that it had";
+        assert_eq!(kept(&answer), format!("1 method fits; {of}; {before}"));
+        answer = Kept { methods: 0, other_threshold: 0, ..answer };
+        assert_eq!(kept(&answer), of);
+    }
 }

@@ -48,7 +48,11 @@ final class KeptMethods extends MethodSearch {
     /** What an agent has found: for each method its id, four bytes, and its threshold, eight bytes. */
     static void add(byte[] methods) {
         for (int i = 0; i + 11 < methods.length; i += 12) {
-            Kept.add((int) number(methods, i, 4), number(methods, i + 4, 8));
+            int id = (int) number(methods, i, 4);
+            // A class that is rewritten again: what was counted by a threshold would mean something else.
+            if (Kept.threshold(id + 1) == 0) {
+                Kept.add(id, number(methods, i + 4, 8));
+            }
         }
     }
 
