@@ -156,7 +156,7 @@ fn messages(processes: &Processes, sums: &Sums, times: Times) -> Vec<Message> {
     }
     if sums.covered.left_out > 0 {
         messages.push(Message::note(
-            "waits, and objects that were followed, are not in the profile; the dataset has them".into(),
+            "waits, how long single calls took, and objects that were followed, are not in the profile; the dataset has them".into(),
         ));
     }
     let long = sums.threads.keys().filter(|name| name.len() > NAME_ROOM).count();
