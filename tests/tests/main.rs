@@ -75,6 +75,7 @@ mod remote_grpc;
 mod remote_http;
 mod remote_jms;
 mod remote_places;
+mod remote_routes;
 mod rmi;
 mod rmi_failures;
 mod rmi_plain;

@@ -179,6 +179,8 @@ hooks! {
     RequestMade = VALUES, "requestMade", OBJECT_NUMBER;
     /// In front of a call that reads from a connection or URL.
     ConnectionRead = VALUES, "connectionRead", OBJECT_NUMBER;
+    /// In front of a call of a library that tells which of the program's methods serves a request.
+    HttpRouted = HTTP_MARKERS, "httpRouted", "(Ljava/lang/Object;)V";
     /// In front of a call that connects, or gives a stream to write to.
     ConnectionOpened = VALUES, "connectionOpened", OBJECT_NUMBER;
     /// In front of a call of a servlet.

@@ -57,12 +57,15 @@ mod tests {
     #[test]
     fn a_constant_pool_tells_whether_requests_may_be_made_or_served() {
         let servlet = "(Ljakarta/servlet/ServletRequest;Ljakarta/servlet/ServletResponse;)V";
+        let routing = "org/glassfish/jersey/server/internal/routing/RoutingContext";
+        let endpoint = "(Lorg/glassfish/jersey/server/internal/process/Endpoint;)V";
         let handler = text("(Lcom/sun/net/httpserver/HttpExchange;)V");
         let field = text("Lcom/sun/net/httpserver/HttpExchange;");
         for (pool, wanted) in [
             (calls("java/net/URL", "openStream", "()Ljava/io/InputStream;"), true),
             (calls("com/acme/Any", "service", servlet), true),
             (calls("com/acme/Any", "sendRequestHeader", "(Lorg/apache/http/HttpRequest;)V"), true),
+            (calls(routing, "setEndpoint", endpoint), true),
             (calls("java/net/URL", "getPath", "()Ljava/lang/String;"), false),
             (calls("com/acme/Any", "service", "()V"), false),
             (calls("com/acme/Any", "sendRequestHeader", "()V"), false),

@@ -8,7 +8,8 @@
 //! | first of all | K = 0 |
 //! | in front of a call that sends or serves a request | store what is above the operands of the hook; copy these; the hook; K = its result; `httpSent` replaces a request that does not change; load what was above |
 //! | in front of a call by which a library writes a request to its connection | copy receiver and request; the hook; it has no end |
-//! | behind it | `httpAnswered` with the result, `httpLeft` where there is none; K = 0 |
+//! | in front of a call by which a library says which method serves a request | copy the receiver; the hook; it has no end |
+//! | behind one that sends or serves | `httpAnswered` with the result, `httpLeft` where there is none; K = 0 |
 //! | in front of an exception handler that covers such a call | `httpFailed` with K; K = 0; only the exception table leads there |
 //! | a handler behind the code, for what nothing else handles there | `httpFailed` with K; `athrow` |
 //! | a method whose last parameter is an `HttpExchange` | as such a call, with the other variable: at the entry, in front of every return, and where an exception leaves it |
@@ -22,7 +23,7 @@ use super::method_events::PcRange;
 use super::{MethodSite, Transform, Transforms, around};
 use crate::class_file::ConstantPool;
 use crate::class_file::constant_pool::MemberRef;
-use crate::class_file::opcode::{ALOAD, CHECKCAST, DUP, DUP2, ILOAD, INVOKEINTERFACE, ISTORE};
+use crate::class_file::opcode::{ALOAD, CHECKCAST, DUP, DUP2, ILOAD, INVOKEINTERFACE, ISTORE, POP};
 use crate::code::Reason;
 use crate::code::edits::{Edits, Place, Snippet};
 use crate::code::hooks::Hook;
@@ -120,7 +121,7 @@ impl Transform for Http {
         for (pc, recorded) in site.calls_of(recorded).into_iter().filter(|&(pc, _)| is_covered(pc)) {
             let is_interface = site.code.code[pc as usize] == INVOKEINTERFACE;
             let behind = pc + if is_interface { 5 } else { 3 };
-            let is_all = recorded.call == HttpCall::Written;
+            let is_all = matches!(recorded.call, HttpCall::Written | HttpCall::Routed);
             in_front(site, edits, pc, recorded.call, number)?;
             if is_all {
                 continue;
@@ -171,6 +172,11 @@ fn in_front(
         HttpCall::Written => {
             let written = site.call(Hook::HttpWritten, Snippet::default().with(&[DUP2]))?;
             edits.insert(pc, Place::Before, written);
+            return Ok(());
+        }
+        HttpCall::Routed => {
+            let routed = site.call(Hook::HttpRouted, Snippet::default().with(&[DUP2, POP]))?;
+            edits.insert(pc, Place::Before, routed);
             return Ok(());
         }
         HttpCall::Filtered => (Hook::HttpServed, DUP2, super::operands::Above::objects(1)),

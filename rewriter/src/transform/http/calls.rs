@@ -1,5 +1,5 @@
 //! Which calls make a request by HTTP, or serve one: of `java.net.http`, `URLConnection`, `URL`, OkHttp, Apache
-//! HttpClient 4 and 5, servlets and their filters.
+//! HttpClient 4 and 5, servlets and their filters; and which method serves it, of Jersey.
 
 use crate::class_file::constant_pool::MemberRef;
 use crate::class_file::opcode::{INVOKEINTERFACE, INVOKEVIRTUAL};
@@ -29,6 +29,8 @@ pub(in crate::transform) enum HttpCall {
     Opened,
     /// It writes a request, its operand, to its receiver, or to the connection of that.
     Written,
+    /// It tells its receiver, which knows the route of a request, which method serves that.
+    Routed,
     /// It hands request and response to a servlet.
     Served,
     /// It hands them to a filter, with the rest of the chain above them.
@@ -55,6 +57,12 @@ pub(in crate::transform) fn call_of(method: &MemberRef<'_>) -> Option<(HttpCall,
             if parameters == b"Lokhttp3/Request;" =>
         {
             Some((HttpCall::Written, VIRTUAL))
+        }
+        // Of Jersey 2 and 3: what the request's path was compared with is known.
+        (b"org/glassfish/jersey/server/internal/routing/RoutingContext", b"setEndpoint")
+            if parameters == b"Lorg/glassfish/jersey/server/internal/process/Endpoint;" =>
+        {
+            Some((HttpCall::Routed, HAS_RECEIVER))
         }
         (b"java/net/URL", b"openStream") if parameters.is_empty() => Some((HttpCall::Read, VIRTUAL)),
         (class, b"getInputStream" | b"getResponseCode")

@@ -14,7 +14,11 @@ pub(super) fn call_of(method: &MemberRef<'_>) -> Option<(What, &'static [u8])> {
         HttpCall::Read => (Hook::ConnectionRead, Above::default()),
         HttpCall::Opened => (Hook::ConnectionOpened, Above::default()),
         HttpCall::Served => (Hook::RequestServed, Above::objects(1)),
-        HttpCall::Request { .. } | HttpCall::Target | HttpCall::Written | HttpCall::Filtered => return None,
+        HttpCall::Request { .. }
+        | HttpCall::Target
+        | HttpCall::Written
+        | HttpCall::Routed
+        | HttpCall::Filtered => return None,
     };
     Some((What::Enters { hook, copies: 1, above }, by))
 }

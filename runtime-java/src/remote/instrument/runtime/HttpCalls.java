@@ -179,6 +179,23 @@ final class HttpCalls {
         return token;
     }
 
+    /** The method that serves a request was found. What is routed within that, without a request of its own, has no part in its name. */
+    static void routed(RemoteCalls calls, Object routing) {
+        int at = calls.last(RemoteCall.HTTP_SERVED);
+        HttpLibrary library = at < 0 ? null : HttpLibraries.of(routing);
+        if (library == null || calls.open[at].http.isRouted) {
+            return;
+        }
+        calls.open[at].http.isRouted = true;
+        rename(calls.open[at], library.route(routing));
+    }
+
+    private static void rename(RemoteCall call, String route) {
+        if (route != null) {
+            call.rename(HttpRoutes.of(HttpMethods.number(call.http.method), route, true));
+        }
+    }
+
     // ---- both ----
 
     private static int begin(RemoteCalls calls, RemoteCall call, int kind) {
@@ -254,9 +271,8 @@ final class HttpCalls {
             return;
         }
         call.status(status != 0 ? status : status(call, response, exception));
-        String route = call.kind == RemoteCall.HTTP_SERVED ? message.library.route(message.request) : null;
-        if (route != null) {
-            call.rename(HttpRoutes.of(HttpMethods.number(message.method), route, true));
+        if (call.kind == RemoteCall.HTTP_SERVED) {
+            rename(call, message.library.route(message.request));
         }
         if (exception != null) {
             call.flag(RemoteCall.FAILED);

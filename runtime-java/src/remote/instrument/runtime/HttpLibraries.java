@@ -1,6 +1,6 @@
 package instrument.runtime;
 
-/** Which library a request is of. */
+/** Which library a request, or what knows its route, is of. */
 final class HttpLibraries {
     private static final HttpLibrary NONE = new HttpLibrary() {
         @Override
@@ -54,7 +54,8 @@ final class HttpLibraries {
                 return new HttpServlets(of, specification);
             }
         }
-        return NONE;
+        of = Asked.above(type, HttpJersey.ROUTING);
+        return of == null ? NONE : new HttpJersey(of);
     }
 
     private static HttpWire wire(Class<?> type) {

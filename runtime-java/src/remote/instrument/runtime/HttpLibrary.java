@@ -21,8 +21,8 @@ abstract class HttpLibrary {
         return 0;
     }
 
-    /** The pattern by which a request that was served was handed to a method of the program: {@code /orders/{id}}; null: unknown. */
-    String route(Object request) {
+    /** The pattern by which a request was handed to a method of the program: {@code /orders/{id}}; null: unknown. It, or what knows its route, is asked. */
+    String route(Object of) {
         return null;
     }
 

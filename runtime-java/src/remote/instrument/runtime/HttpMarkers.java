@@ -44,14 +44,27 @@ public final class HttpMarkers {
 
     /** A library is about to write a request. */
     public static void httpWritten(Object carrier, Object request) {
-        if (carrier == null || request == null || !Gate.isOpen()) {
+        if (request != null) {
+            tell(carrier, request);
+        }
+    }
+
+    /** A library has found the method that serves a request; this has the route to it. */
+    public static void httpRouted(Object routing) {
+        tell(routing, null);
+    }
+
+    private static void tell(Object by, Object written) {
+        if (by == null || !Gate.isOpen()) {
             return;
         }
         RemoteCalls calls = null;
         try {
             calls = RemoteCalls.enter(false);
-            if (calls != null) {
-                HttpCalls.written(calls, carrier, request);
+            if (calls != null && written != null) {
+                HttpCalls.written(calls, by, written);
+            } else if (calls != null) {
+                HttpCalls.routed(calls, by);
             }
         } catch (Throwable e) {
             RemoteFailure.say(e);

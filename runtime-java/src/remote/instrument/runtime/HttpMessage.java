@@ -14,6 +14,8 @@ final class HttpMessage extends HttpSaid {
     int hash;
     /** The header that it was given; null: none. */
     String given;
+    /** A library has found the method that serves it. */
+    boolean isRouted;
     /** The recording that it is part of. */
     int recording;
 
@@ -39,5 +41,6 @@ final class HttpMessage extends HttpSaid {
         hasKey = false;
         hash = 0;
         given = null;
+        isRouted = false;
     }
 }
