@@ -46,6 +46,41 @@ fn all_that_have_received_a_message_are_of_the_one_that_has_sent_it() {
     assert_eq!((of.by_id, of.also_received, numbers.unmatched_served()), (1, 1, 2));
 }
 
+/// A program that was not recorded may have copied the header of one message to another.
+#[test]
+fn of_messages_without_ids_only_two_are_one() {
+    let of = |kind, key, serial| {
+        let call = message(RemoteCall { kind, context: serial, ..REMOTE_CALL }, key);
+        let http = call.http.map(|http| Http { is_id: false, ..http });
+        RemoteCall { http, ..call }
+    };
+    let file = |calls| Process { calls, ..Process::default() }.file();
+    let sent = vec![of(Made, 1, 1), of(Made, 2, 2)];
+    let received = vec![of(Served, 1, 1), of(Served, 2, 2), of(Served, 2, 2)];
+    let (matching, pairs, _) = matched(&[file(sent), file(received)]);
+    assert_eq!((pairs, &matching.others[..]), (vec![(1, 1)], &[][..]));
+    let repeated = MatchState::Unmatched(Reason::RepeatedKey);
+    assert_eq!(matching.made.match_state(1), repeated);
+    assert_eq!([1, 2].map(|row| matching.served.match_state(row)), [repeated, repeated]);
+}
+
+/// Whoever sends to itself and to another one is a root, whichever of them is the first receiver.
+#[test]
+fn a_sender_that_receives_its_own_message_is_a_root_in_any_order_of_files() {
+    let of = |kind, key, begin| message(RemoteCall { kind, begin, end: begin + 10, ..REMOTE_CALL }, key);
+    let file = |calls| Process { calls, ..Process::default() }.file();
+    let to_itself = || file(vec![of(Made, 1, 100), of(Served, 1, 200)]);
+    let other = || file(vec![of(Served, 1, 100), of(Served, 2, 300)]);
+    let second = || file(vec![of(Made, 2, 100)]);
+    for (files, first) in [([to_itself(), other(), second()], 0), ([other(), to_itself(), second()], 1)] {
+        let (matching, ..) = matched(&files);
+        let (mut own, mut outermost) = (vec![(0, 2); 3], vec![0; 3]);
+        (own[first], outermost[first]) = ((1, 0), 1);
+        (own[2], outermost[2]) = ((1, 0), 1);
+        assert_eq!((matching.own, matching.outermost), (own, outermost));
+    }
+}
+
 /// A method sends a message and goes on.
 fn sender() -> Vec<u8> {
     let script = Script::new(1000).call(1, |s| s.wait(60));

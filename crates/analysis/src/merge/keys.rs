@@ -1,4 +1,5 @@
-//! Requests by HTTP and calls by gRPC find each other by what both ends have read in the `traceparent` header.
+//! Requests by HTTP, calls by gRPC and messages find each other by a key that both ends have read: the `traceparent`
+//! header, or of a message the id that its provider gives it.
 //!
 //! A client gives each request a parent id of its own, but for what repeats or passes on a header as it came: retries,
 //! redirects, proxies and careless programs. So a key alone is not enough. Two records are of one request if
@@ -8,8 +9,9 @@
 //! 3. they are of two processes, or the request was made before it was served: a process that passes a header on as it
 //!    came serves first.
 //!
-//! A message may have several receivers: all records that have received it are of the one that has sent it. Its key is
-//! the id that its provider gives it; it has no method and path.
+//! A message may have several receivers: all records that have received its id are of the one that has sent it. Of
+//! messages without an id, which have a header at most, only two are one: whoever copies a header makes another message
+//! of the same trace. They have no method and path.
 //!
 //! What is left of a key that both sides know is a contradiction where there is one record on either side, and repeated
 //! otherwise.
@@ -36,13 +38,14 @@ struct Keyed {
 impl Keyed {
     /// Whether this message was sent, and those, of which there are some, were received.
     fn is_of_all(&self, received: &[Keyed]) -> bool {
-        let is_message = self.request.0 == Protocol::Jms;
+        let is_message = self.request.0 == Protocol::Jms && self.how == MatchedBy::Id;
         is_message && !received.is_empty() && received.iter().all(|one| self.may_be(one))
     }
 
     /// Whether this one, which was made, may be the other one, which was served.
     fn may_be(&self, served: &Keyed) -> bool {
-        !self.is_served && served.is_served && (self.party != served.party || self.begin < served.begin)
+        let is_before = self.party != served.party || self.begin < served.begin;
+        !self.is_served && served.is_served && is_before && self.how == served.how
     }
 }
 

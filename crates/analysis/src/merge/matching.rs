@@ -28,6 +28,7 @@ use super::keys::Keys;
 use super::leftovers;
 use super::places::Places;
 use super::spans::Spans;
+use crate::hash::HashSet;
 
 /// Matches the calls of all parties, which must be of different processes.
 ///
@@ -186,9 +187,10 @@ impl Matching {
 
     fn leave_out_calls_to_itself(&mut self, are_own: &[bool]) {
         for (party, own) in self.own.iter_mut().enumerate() {
-            let (made, here) = (self.made.of(party), self.served.of(party));
-            let is_here = |row: &u32| self.made.partner(*row).is_some_and(|served| here.contains(&served));
-            let to_itself = made.filter(|&row| are_own[row as usize]).filter(is_here).count() as u64;
+            let here = self.made.of(party);
+            let clients = self.served.of(party).filter_map(|served| self.served.partner(served));
+            let to_itself =
+                clients.filter(|made| here.contains(made) && are_own[*made as usize]).count() as u64;
             own.1 = own.1.saturating_sub(to_itself);
         }
     }
@@ -212,14 +214,18 @@ impl Matching {
     }
 
     fn count_outermost(&mut self, are_own: &[bool], are_routes: &[bool]) {
+        let leaves = |&(made, served): &(u32, u32)| self.made.party(made) != self.served.party(served);
+        let elsewhere: HashSet<u32> =
+            self.others.iter().filter(|pair| leaves(pair)).map(|pair| pair.0).collect();
         let count = |party: usize| {
             let here = self.served.of(party);
             let is_outermost = |&row: &u32| {
                 let within = self.within[row as usize];
                 let is_from_outside =
                     |served: u32| are_routes[served as usize] && self.served.partner(served).is_none();
+                let is_of_another = self.made.partner(row).is_some_and(|served| !here.contains(&served));
                 are_own[row as usize]
-                    && self.made.partner(row).is_some_and(|served| !here.contains(&served))
+                    && (is_of_another || elsewhere.contains(&row))
                     && (within == NONE || is_from_outside(within))
             };
             self.made.of(party).filter(is_outermost).count() as u64
