@@ -21,8 +21,11 @@ final class GrpcCalls {
         if (listener == null || headers == null) {
             return;
         }
+        GrpcLibrary library = GrpcLibrary.of(made);
+        String name = library.made(made);
         RemoteCall known = OPEN.take(headers);
-        if (known != null) {
+        // One that ended before its channel was there does not go on: the program has used its headers again.
+        if (known != null && !known.returned && known.http.hash == HttpRoutes.hash("", name)) {
             if (isOurs(known)) {
                 known.http.request = new WeakReference<Object>(made);
                 OPEN.put(listener, known);
@@ -32,8 +35,7 @@ final class GrpcCalls {
         if (calls.state.isPaused()) {
             return;
         }
-        GrpcLibrary library = GrpcLibrary.of(made);
-        RemoteCall call = begin(calls, RemoteCall.GRPC_MADE, library, library.made(made), headers);
+        RemoteCall call = begin(calls, RemoteCall.GRPC_MADE, library, name, headers);
         call.http.request = new WeakReference<Object>(made);
         calls.give(calls.depth - 1);
         OPEN.put(listener, call);
@@ -135,7 +137,7 @@ final class GrpcCalls {
         if (kind == RemoteCall.GRPC_MADE) {
             calls.cause(call);
         }
-        call.request(RemoteNames.of(name), 0);
+        call.request(RemoteNames.given("", name), 0);
         String header = library.header(headers);
         if (header != null) {
             if (message.parent.read(header)) {

@@ -119,7 +119,6 @@ final class GrpcLibrary {
         return type == null ? null : Asked.method(type, name, parameters);
     }
 
-
     /** A field of a class or of one above it, if it is of a type. */
     private static MethodHandle field(Class<?> type, String name, String of) {
         try {

@@ -19,14 +19,15 @@ final class JmsCalls {
         if (library == null || calls.state.isPaused()) {
             return 0;
         }
-        for (int at = calls.depth - 1; at >= 0 && calls.open[at].kind == RemoteCall.JMS_SENT; at--) {
-            if (calls.open[at].http.request == message) {
+        for (int at = calls.depth - 1; at >= 0; at--) {
+            if (calls.open[at].kind == RemoteCall.JMS_SENT && calls.open[at].http.request == message) {
                 return 0;
             }
         }
         RemoteCall call = calls.record();
         HttpMessage said = call.message();
         said.request = message;
+        said.before = library.id(message);
         said.recording = Recording.number;
         calls.cause(call);
         call.request(0, 0);
@@ -67,7 +68,7 @@ final class JmsCalls {
         RemoteCall known = RECEIVED.get(message);
         if (known != null && known.http.recording == Recording.number) {
             // One within the other is part of it.
-            return calls.has(known) || calls.state.isPaused() ? 0 : calls.resume(known);
+            return calls.has(known) || calls.state.isPaused() ? 0 : calls.share(known);
         }
         if (calls.state.isPaused()) {
             return 0;
@@ -105,7 +106,9 @@ final class JmsCalls {
         calls.fail(at + 1, now);
         Object message = call.http.request;
         JmsLibrary library = JmsLibrary.of(message);
-        key(call, library.id(message));
+        String id = library.id(message);
+        // One that it had before is not of this send, which may have failed, or only be called so.
+        key(call, id != null && id.equals(call.http.before) ? null : id);
         call.rename(library.name(message));
         if (hasFailed) {
             call.flag(RemoteCall.FAILED);

@@ -72,19 +72,20 @@ final class JmsLibrary {
     /** The number of what it is called: where it goes to. 0: that is not known. */
     int name(Object message) {
         Object to = Asked.ask(destination, message);
-        String name = null;
         if (temporaryQueue.isInstance(to) || temporaryTopic.isInstance(to)) {
             // The name of each is its own.
-            name = temporaryQueue.isInstance(to) ? "temporary queue" : "temporary topic";
-        } else if (queue.isInstance(to)) {
-            name = named("queue ", Asked.ask(queueName, to));
-        } else if (topic.isInstance(to)) {
-            name = named("topic ", Asked.ask(topicName, to));
+            return RemoteNames.of(temporaryQueue.isInstance(to) ? "temporary queue" : "temporary topic");
         }
-        return name == null ? 0 : RemoteNames.of(name);
+        if (queue.isInstance(to)) {
+            return named("queue ", Asked.ask(queueName, to));
+        }
+        if (topic.isInstance(to)) {
+            return named("topic ", Asked.ask(topicName, to));
+        }
+        return 0;
     }
 
-    private static String named(String kind, Object name) {
-        return name instanceof String ? kind + name : null;
+    private static int named(String kind, Object name) {
+        return name instanceof String ? RemoteNames.given(kind, (String) name) : 0;
     }
 }

@@ -14,6 +14,8 @@ final class HttpMessage extends HttpSaid {
     int hash;
     /** The header that it was given; null: none. */
     String given;
+    /** The id that a message had before it was sent. */
+    String before;
     /** A library has found the method that serves it. */
     boolean isRouted;
     /** The recording that it is part of. */
@@ -41,6 +43,7 @@ final class HttpMessage extends HttpSaid {
         hasKey = false;
         hash = 0;
         given = null;
+        before = null;
         isRouted = false;
     }
 }

@@ -108,6 +108,26 @@ final class RemoteCall {
         }
     }
 
+    /** Becomes one with a record that another thread has begun. */
+    void same(RemoteCall of) {
+        begun = true;
+        kind = of.kind;
+        link = of.link;
+        number = of.number;
+        method = of.method;
+        region = of.region;
+        at = of.at;
+        HttpMessage message = message();
+        message.recording = of.http.recording;
+        message.hasKey = of.http.hasKey;
+        message.parent.same(of.http.parent);
+    }
+
+    /** Whether both are one call, whichever threads have them. */
+    boolean isSame(RemoteCall of) {
+        return this == of || number != 0 && kind == of.kind && number == of.number;
+    }
+
     /** It is a request by HTTP, of which nothing is known so far. */
     HttpMessage message() {
         if (http == null) {

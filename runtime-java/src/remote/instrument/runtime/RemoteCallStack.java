@@ -104,10 +104,13 @@ abstract class RemoteCallStack {
         return at < 0 ? null : open[at];
     }
 
-    /** The key of the request that the thread serves; null: it serves none, or none with a key. */
+    /** The key of the innermost request with a key that the thread serves; null: it serves none. */
     final TraceParent within() {
-        RemoteCall serving = serving();
-        return serving != null && serving.http.hasKey ? serving.http.parent : null;
+        int at = depth - 1;
+        while (at >= 0 && !(open[at].isServedRequest() && open[at].http.hasKey)) {
+            at--;
+        }
+        return at < 0 ? null : open[at].http.parent;
     }
 
     /** The number of the request that the thread serves; 0: it serves none, or none with a number. */
@@ -119,7 +122,7 @@ abstract class RemoteCallStack {
     /** Whether the thread has a call. */
     final boolean has(RemoteCall call) {
         for (int at = 0; at < depth; at++) {
-            if (open[at] == call) {
+            if (open[at].isSame(call)) {
                 return true;
             }
         }
@@ -194,6 +197,13 @@ abstract class RemoteCallStack {
     final int resume(RemoteCall call) {
         take(call);
         return enter(call);
+    }
+
+    /** The same of a call that other threads may have at the same time: what a thread has of it is its own. */
+    final int share(RemoteCall call) {
+        RemoteCall mine = push();
+        mine.same(call);
+        return enter(mine);
     }
 
     /** Null: the thread does not have it. */

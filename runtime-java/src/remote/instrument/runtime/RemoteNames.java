@@ -1,12 +1,17 @@
 package instrument.runtime;
 
 import java.lang.reflect.Method;
+import java.util.HashSet;
 import java.util.WeakHashMap;
 
 /** Numbers, in the class names, of remote methods as {@code name(descriptor)}. */
 @SuppressWarnings("deprecation") // java.rmi.server.Operation: what stubs have made by rmic still say
 final class RemoteNames {
     private static final WeakHashMap<Object, Integer> KNOWN = new WeakHashMap<Object, Integer>();
+    /** Names that the program gives at most; later ones are one for each kind. */
+    private static final int MOST = 4096;
+    /** Under the lock of {@link #KNOWN}. */
+    private static final HashSet<String> GIVEN = new HashSet<String>();
     private static final String[] PRIMITIVES = {
         "void", "V", "boolean", "Z", "byte", "B", "char", "C", "short", "S", "int", "I", "long", "J", "float", "F", "double", "D"
     };
@@ -17,6 +22,7 @@ final class RemoteNames {
     static void renew() {
         synchronized (KNOWN) {
             KNOWN.clear();
+            GIVEN.clear();
         }
     }
 
@@ -38,6 +44,16 @@ final class RemoteNames {
             KNOWN.put(method, number);
         }
         return number;
+    }
+
+    /** The number of a name that the program has given to something of a kind, such as a queue for each of its answers. */
+    static int given(String kind, String name) {
+        String text = kind + (name.length() <= BoundedText.LONGEST ? name : BoundedText.of(new StringBuilder(name), name.length()));
+        boolean isOne;
+        synchronized (KNOWN) {
+            isOne = GIVEN.contains(text) || GIVEN.size() < MOST && GIVEN.add(text);
+        }
+        return of(isOne ? text : kind + "(others)");
     }
 
     private static String nameOf(Method method) {

@@ -33,6 +33,12 @@ final class TraceParent {
         return (high | low) != 0 && parent != 0;
     }
 
+    void same(TraceParent of) {
+        high = of.high;
+        low = of.low;
+        parent = of.parent;
+    }
+
     /** Becomes the parent of a request within another one; null: it is within none. */
     void renew(TraceParent within) {
         if (within != null) {
