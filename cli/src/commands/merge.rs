@@ -45,7 +45,7 @@ pub(crate) struct Opts {
     /// chrome and perfetto show every call at its time on the thread that made it and on the one that served it, with arrows between them
     /// and, where profiles are traces, everything else that happened; otlp is spans for OpenTelemetry; speedscope of traces is a timeline.
     /// parquet adds all processes to a dataset as one (--process all), for `instrument fleet` and Spark. All others, and --resource, are of
-    /// the tree. Times are those of the root's clock; by how much others differ from it is told by the
+    /// the tree. Times are those of the first root's clock; by how much others differ from it is told by the
     /// report `matching`.
     #[arg(short, long, visible_alias = "to", value_parser = formats(), value_name = "FORMAT", conflicts_with_all = PRINTED)]
     format: Option<format::Format>,
@@ -72,7 +72,8 @@ pub(crate) struct Opts {
     /// The process whose tree it is, by its name or profile; `all`: every process [default: those that begin]
     ///
     /// With `all`, calls whose caller is not known stay with their process. A process begins whose calls are no part of what another one
-    /// asked it for. If there is none, it is the first process that makes calls and serves the fewest.
+    /// asked it for: a call is part of a request if the thread that serves the request makes it. What other threads do for a request, as
+    /// those of an executor, counts as the process's own: such a server begins as well. If there is none, it is the first process that makes calls and serves the fewest.
     #[arg(long, value_name = "PROCESS")]
     process: Option<String>,
     /// Whose view it is

@@ -376,7 +376,7 @@ fn the_tree_begins_where_calls_are_no_part_of_others() {
     // Who calls of its own accord begins as well, and all calls are in the tree.
     let (client, server) = (calls(&[1, 2], &[4], -3), calls(&[4], &[1, 2], 3));
     let both = merged(&[server, client], |numbers| {
-        assert_eq!((&numbers.outermost[..], roots(numbers)), (&[1, 2][..], vec![0, 1]));
+        assert_eq!((&numbers.outermost[..], roots(numbers)), (&[1, 2][..], vec![1, 0]));
         default(numbers)
     });
     assert_eq!(column(&both, "remote-calls"), 4.0);

@@ -35,13 +35,15 @@ impl View {
     }
 }
 
-/// The parties whose calls are no part of what another one asked for: there the execution begins. None of them: the one
-/// that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least
+/// The parties whose calls are no part of what another one asked for: there the execution begins. Who serves least
+/// comes first: a server that hands work to other threads begins as well, but its clock is not the one that all are
+/// compared with. None of them: the one that makes calls and serves none for others, but for those of the runtime's own; the first of those that serve least
 /// if all do. Empty: there are no parties.
 pub fn roots(numbers: &super::Numbers) -> Vec<usize> {
     let parties = 0..numbers.own.len();
-    let begin: Vec<usize> = parties.clone().filter(|&party| numbers.outermost[party] > 0).collect();
+    let mut begin: Vec<usize> = parties.clone().filter(|&party| numbers.outermost[party] > 0).collect();
     if !begin.is_empty() {
+        begin.sort_by_key(|&party| numbers.own[party].1);
         return begin;
     }
     let rank = |party: &usize| {
