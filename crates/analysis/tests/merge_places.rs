@@ -96,6 +96,44 @@ fn several_connections_with_the_same_ports_are_ambiguous() {
     assert_eq!(made, [ambiguous; 2]);
 }
 
+/// Who had the ports at another time is somebody else, recorded or not: one request that cannot be speaks against all.
+#[test]
+fn times_of_day_speak_against_a_connection() {
+    let second = 1_000_000_000;
+    let later = |process: Process, start_ms, host| Process { start_ms, host, ..process };
+    let unanswered = |call: RemoteCall| RemoteCall { http: Some(Http::default()), failed: true, ..call };
+    let ambiguous = not(Reason::AmbiguousConnection);
+    for (apart, hosts, expected) in [
+        (900, ["a", "a"], PORTS),
+        (2_000, ["a", "a"], ambiguous),
+        (2_000, ["a", "b"], PORTS),
+        (700_000, ["a", "b"], ambiguous),
+    ] {
+        for [from, to] in [[1, 1 + apart], [1 + apart, 1]] {
+            let calls = [Made, Served].map(|kind| [1, 2].map(|at| request(kind, at, 1, at)).to_vec());
+            let [made, served] = calls;
+            let (made, served, pairs) = outcome(&[
+                later(client(made), from, Some(hosts[0])),
+                later(server(served), to, Some(hosts[1])),
+            ]);
+            assert_eq!((made, served), (vec![expected; 2], vec![expected; 2]), "{apart} {hosts:?}");
+            assert_eq!(pairs.len(), if expected == PORTS { 2 } else { 0 });
+        }
+    }
+    // A server may take its time with what its client has given up, and an open call goes on.
+    for (made, begin, expected) in [
+        (request(Made, 1, 1, 1), 5 * second, ambiguous),
+        (unanswered(request(Made, 1, 1, 1)), 5 * second, PORTS),
+        (unanswered(request(Made, 1, 1, 1)), 70 * second, ambiguous),
+        (RemoteCall { begin: 5 * second, end: 0, ..request(Made, 1, 1, 1) }, 5 * second, PORTS),
+        (RemoteCall { begin: 5 * second, end: 0, ..request(Made, 1, 1, 1) }, 100, ambiguous),
+    ] {
+        let there = RemoteCall { begin, end: begin + 5, ..request(Served, 1, 1, 1) };
+        let files = [later(client(vec![made]), 1, Some("a")), later(server(vec![there]), 1, Some("a"))];
+        assert_eq!(outcome(&files).1, [expected], "{made:?} {begin}");
+    }
+}
+
 #[test]
 fn ends_with_other_addresses_and_unknown_ones_are_none() {
     let elsewhere = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7));
@@ -108,17 +146,23 @@ fn ends_with_other_addresses_and_unknown_ones_are_none() {
     }
     // Every machine has its own 127.0.0.1.
     let home = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let at_home = |process: Process, host| {
+    let at_home = |process: Process, host: Option<&'static str>| {
         let connections = process.connections.iter();
         let connections = connections.map(|&of| Connection { local: home, remote: home, ..of }).collect();
-        Process { connections, host: Some(host), ..process }
+        Process { connections, host, ..process }
     };
-    for (host, expected) in [("a", PORTS), ("b", not(Reason::NoOtherRecord))] {
+    let lost = not(Reason::NoOtherRecord);
+    for (hosts, expected) in [
+        ([Some("a"), Some("a")], PORTS),
+        ([Some("a"), Some("b")], lost),
+        ([Some("a"), None], lost),
+        ([None, None], lost),
+    ] {
         let (made, ..) = outcome(&[
-            at_home(client(vec![request(Made, 1, 1, 1)]), "a"),
-            at_home(server(vec![request(Served, 1, 1, 1)]), host),
+            at_home(client(vec![request(Made, 1, 1, 1)]), hosts[0]),
+            at_home(server(vec![request(Served, 1, 1, 1)]), hosts[1]),
         ]);
-        assert_eq!(made, [expected], "{host}");
+        assert_eq!(made, [expected], "{hosts:?}");
     }
 }
 

@@ -92,10 +92,18 @@ impl Connections {
         accepted
     }
 
-    /// Whether two are known, and addresses and ports are those of two ends of one.
+    /// Whether two that carry requests by HTTP are known, and addresses and ports are those of two ends of one.
     pub(crate) fn are_one(&self, connected: u32, accepted: u32) -> bool {
         let end = |index: u32| self.ends.get(index as usize);
-        matches!((end(connected), end(accepted)), (Some(from), Some(to)) if self.fits(from, to))
+        let (Some(from), Some(to)) = (end(connected), end(accepted)) else { return false };
+        let is_loopback = from.connection.remote.is_loopback() || to.connection.local.is_loopback();
+        self.fits(from, to) && (!is_loopback || self.are_of_one_host(connected, accepted))
+    }
+
+    /// Whether the machines of both are known to be one.
+    pub(crate) fn are_of_one_host(&self, one: u32, other: u32) -> bool {
+        let [one, other] = [one, other].map(|index| self.hosts[self.ends[index as usize].party].as_ref());
+        one.is_some() && one == other
     }
 
     /// Whether addresses and ports are those of two ends of one connection.

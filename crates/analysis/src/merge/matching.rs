@@ -69,7 +69,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                     own.0 += u64::from(is_own);
                     are_own.push(is_own);
                     requests.add(number, call, made.len() as u32);
-                    places.add(call, connection, made.len() as u32);
+                    places.add(party.profile, call, connection, made.len() as u32);
                     if let Some(uid) = &call.return_id {
                         let (time, rest) = Key::of(uid);
                         keys.push(Key { time, rest, row: made.len() as u32, checks: hasher.checks(call) });
@@ -81,7 +81,7 @@ pub fn match_calls<S: Source>(parties: &[Party<'_, S>]) -> Result<Matching, Erro
                     are_routes.push(is_route(call));
                     spans.add(call, served.len() as u32);
                     requests.add(number, call, served.len() as u32);
-                    places.add(call, connection, served.len() as u32);
+                    places.add(party.profile, call, connection, served.len() as u32);
                     served.push(connection, call.ordinal);
                 }
                 RemoteCallKind::Other(_) => *unknown += 1,

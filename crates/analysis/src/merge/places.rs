@@ -7,17 +7,25 @@
 //!
 //! 1. the addresses and ports of both fit, and all of them are known;
 //! 2. no other connection of any profile, at either end, has these;
-//! 3. every number that both have is of the same method and path, and of the same key where both have one.
+//! 3. every number that both have was at the same time at both, as far as clocks can tell: they make no match, but they
+//!    speak against one, for ports are used again, and perhaps by a program that was not recorded;
+//! 4. every number that both have is of the same method and path, and of the same key where both have one.
 //!
-//! What fails 2 is ambiguous, what fails 3 a contradiction, for all requests of such a connection.
+//! What fails 2 or 3 is ambiguous, what fails 4 a contradiction, for all requests of such a connection.
 
 use std::net::IpAddr;
 
-use instrument_trace::{RemoteCall, RemoteCallKind, Side, TraceParent};
+use instrument_trace::{Profile, RemoteCall, RemoteCallKind, Side, TraceParent};
 
 use super::calls::{MatchState, MatchedBy, Matching, NONE, Reason, Rows};
 use super::connections::Connections;
+use super::paths::last_moment;
 use crate::hash::HashMap;
+
+/// ns by which the times of day of two processes may differ, and of two on one machine.
+const SLACK: [i64; 2] = [600_000_000_000, 1_000_000_000];
+/// ns for which a request may wait for its server after its client has given it up.
+const WAITS: u64 = 60_000_000_000;
 
 /// Where a request is, and what both ends must agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,11 +36,19 @@ struct Placed {
     /// Hash of method and path.
     request: i64,
     key: Option<TraceParent>,
+    /// By the time of day, in ns since 1970.
+    begin: i64,
+    end: i64,
 }
 
 impl Placed {
     fn agrees(&self, other: &Placed) -> bool {
         self.request == other.request && (self.key == other.key || self.key.is_none() || other.key.is_none())
+    }
+
+    /// Whether it may have been served there: that began between its own beginning and its end.
+    fn may_be(&self, there: &Placed, slack: i64) -> bool {
+        there.begin.saturating_add(slack) >= self.begin && there.begin <= self.end.saturating_add(slack)
     }
 }
 
@@ -48,9 +64,22 @@ type Ports = [(IpAddr, u16); 2];
 
 impl Places {
     /// Notes a record whose connection is known.
-    pub(crate) fn add(&mut self, call: &RemoteCall, connection: u32, row: u32) {
+    pub(crate) fn add(&mut self, profile: &Profile, call: &RemoteCall, connection: u32, row: u32) {
         if let Some(http) = call.http.filter(|_| connection != NONE) {
-            let placed = Placed { connection, ordinal: call.ordinal, row, request: call.hash, key: http.key };
+            let last = match call.end {
+                0 => last_moment(profile).max(call.begin),
+                end if http.status == 0 => end.saturating_add(WAITS),
+                end => end,
+            };
+            let placed = Placed {
+                connection,
+                ordinal: call.ordinal,
+                row,
+                request: call.hash,
+                key: http.key,
+                begin: time_of_day(profile, call.begin),
+                end: time_of_day(profile, last),
+            };
             match call.kind {
                 RemoteCallKind::Made => self.made.push(placed),
                 RemoteCallKind::Served => self.served.push(placed),
@@ -83,8 +112,14 @@ impl Places {
             if !connections.are_one(*client, *server) || made.is_empty() || served.is_empty() {
                 continue;
             }
-            connections.pair(*client, *server);
             let common = common(made, served);
+            let slack = SLACK[usize::from(connections.are_of_one_host(*client, *server))];
+            if !common.iter().all(|(here, there)| here.may_be(there, slack)) {
+                // Somebody else had these ports.
+                ambiguous.extend([(*client, ()), (*server, ())]);
+                continue;
+            }
+            connections.pair(*client, *server);
             let is_one = connections.other(*client) == Some(*server)
                 && [made, served]
                     .iter()
@@ -116,6 +151,11 @@ impl Places {
 /// Whether a request has not found its other side, and its key does not say that it has none.
 fn is_left(rows: &Rows, row: u32) -> bool {
     matches!(rows.match_state(row), MatchState::Open | MatchState::Unmatched(Reason::RepeatedKey))
+}
+
+fn time_of_day(profile: &Profile, clock: u64) -> i64 {
+    let ns = i128::from(profile.start_ms) * 1_000_000 + i128::from(clock) - i128::from(profile.start_clock);
+    i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 /// Connections by their ports and addresses: those that clients have made, and those that servers have accepted.

@@ -16,6 +16,8 @@ pub(crate) struct Process {
     pub(crate) host: Option<&'static str>,
     /// Names of classes, methods and hosts.
     pub(crate) names: Vec<(u32, &'static str)>,
+    /// Start of its recording, in ms since 1970; 0: the first.
+    pub(crate) start_ms: u64,
     /// Its recording was paused.
     pub(crate) is_paused: bool,
 }
@@ -81,6 +83,9 @@ pub(crate) fn object(machine: i32, number: i64) -> ObjId {
 impl Process {
     pub(crate) fn file(&self) -> Vec<u8> {
         let mut writer = Writer::new();
+        if self.start_ms != 0 {
+            writer.word(32, self.start_ms);
+        }
         if let Some(host) = self.host {
             writer.property("host", host);
         }
