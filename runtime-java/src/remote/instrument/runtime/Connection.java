@@ -1,5 +1,8 @@
 package instrument.runtime;
 
+import java.net.InetAddress;
+import java.net.Socket;
+
 /** A connection that calls go over. It keeps neither the JDK's object nor its socket alive. */
 final class Connection {
     // Sides.
@@ -30,6 +33,24 @@ final class Connection {
         this.remote = words(remote);
     }
 
+    /** Of a socket, which may be of a class of the program. */
+    static Connection of(final Socket socket, final int side) {
+        final Connection[] read = new Connection[1];
+        Privileged.run(new Runnable() {
+            @Override
+            public void run() {
+                byte[] local = bytes(socket.getLocalAddress());
+                byte[] remote = bytes(socket.getInetAddress());
+                read[0] = new Connection(side, socket.getLocalPort(), local, socket.getPort(), remote);
+            }
+        });
+        return read[0];
+    }
+
+    private static byte[] bytes(InetAddress address) {
+        return address == null ? null : address.getAddress();
+    }
+
     private static long[] words(byte[] address) {
         byte[] bytes = new byte[16];
         if (address != null && address.length == 4) {
@@ -43,6 +64,11 @@ final class Connection {
             words[i >> 3] |= (bytes[i] & 0xffL) << 8 * (i & 7);
         }
         return words;
+    }
+
+    /** Both ends are known. */
+    boolean isWhole() {
+        return localPort > 0 && remotePort > 0 && (local[0] | local[1]) != 0 && (remote[0] | remote[1]) != 0;
     }
 
     int number() {

@@ -1,6 +1,5 @@
 package instrument.runtime;
 
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
@@ -49,27 +48,14 @@ final class Connections {
     }
 
     /** A connection was made. Its socket may be of a class of the program. */
-    static void made(Object connection, Object socket, final int side) {
+    static void made(Object connection, Object socket, int side) {
         if (!(socket instanceof Socket)) {
             return;
         }
-        Connection made = read((Socket) socket, side);
+        Connection made = Connection.of((Socket) socket, side);
         synchronized (KNOWN) {
             KNOWN.put(connection, made);
         }
-    }
-
-    private static Connection read(final Socket socket, final int side) {
-        final Connection[] read = new Connection[1];
-        Privileged.run(new Runnable() {
-            @Override
-            public void run() {
-                byte[] local = bytes(socket.getLocalAddress());
-                byte[] remote = bytes(socket.getInetAddress());
-                read[0] = new Connection(side, socket.getLocalPort(), local, socket.getPort(), remote);
-            }
-        });
-        return read[0];
     }
 
     /** From its first socket on, a server socket is watched. */
@@ -85,7 +71,7 @@ final class Connections {
     /** One more was accepted. Its first call, if there is one, comes later. */
     static void accepted(Object socket) {
         if (socket instanceof Socket) {
-            long key = read((Socket) socket, Connection.ACCEPTED).key();
+            long key = Connection.of((Socket) socket, Connection.ACCEPTED).key();
             synchronized (Connections.class) {
                 int count = ACCEPTED.get(key) + 1;
                 if (count > 1 || ACCEPTED.size() < MOST) {
@@ -103,10 +89,6 @@ final class Connections {
         return Format.HEADER_WORDS + (number - 1) % IN_CHUNK * WORDS;
     }
 
-    private static byte[] bytes(InetAddress address) {
-        return address == null ? null : address.getAddress();
-    }
-
     /** What is known of a connection; one that was made before anybody looked has no number. */
     static Connection of(Object connection) {
         synchronized (KNOWN) {
@@ -122,7 +104,7 @@ final class Connections {
     /** One more call goes over a connection, which comes into the file with its first one; which call it is, from 1. */
     static int count(Connection connection) {
         if (connection.isNew()) {
-            connection.number(record(connection));
+            connection.number(record(connection, true));
         }
         return connection.count();
     }
@@ -130,13 +112,14 @@ final class Connections {
     /** The number of a connection on which somebody else counts the calls; 0: it is not known, or there is no room. */
     static synchronized int number(Connection connection) {
         if (connection.isNew()) {
-            count(connection);
+            connection.number(record(connection, false));
+            connection.count();
         }
         return connection.number();
     }
 
-    /** Writes a connection into the file; returns its number, 0: there is no room. */
-    private static synchronized int record(Connection connection) {
+    /** Writes a connection into the file; returns its number, 0: there is no room. {@code isCounted}: it matters how many there were with these ports. */
+    private static synchronized int record(Connection connection, boolean isCounted) {
         if (full) {
             return 0;
         }
@@ -150,12 +133,12 @@ final class Connections {
             CHUNKS.add(fresh);
         }
         long key = connection.key();
-        int incarnation = INCARNATIONS.get(key) + 1;
-        if (incarnation > 1 || INCARNATIONS.size() < MOST) {
+        int incarnation = isCounted ? INCARNATIONS.get(key) + 1 : 1;
+        if (isCounted && (incarnation > 1 || INCARNATIONS.size() < MOST)) {
             INCARNATIONS.put(key, incarnation);
         }
         int accepted = 0;
-        if (connection.side() == Connection.ACCEPTED && LISTENED.get(connection.localPort()) > 0) {
+        if (isCounted && connection.side() == Connection.ACCEPTED && LISTENED.get(connection.localPort()) > 0) {
             accepted = ACCEPTED.get(key);
         }
         last++;

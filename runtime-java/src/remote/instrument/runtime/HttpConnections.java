@@ -41,40 +41,37 @@ final class HttpConnections {
     }
 
     private static void over(RemoteCall call, HttpLibrary library, Object request, HttpPlace place, int side) {
-        Connection connection = NONE;
+        Connection connection = place.isShared || place.connection == null ? NONE : of(library, request, place.connection, side);
+        boolean isKnown = place.ordinal > 0 && place.ordinal <= Integer.MAX_VALUE;
+        call.place(isKnown ? Connections.number(connection) : 0, (int) place.ordinal);
+        boolean isSent = side == Connection.CONNECTED && connection != NONE;
         if (place.isShared) {
             call.flag(RemoteCall.SHARED);
-        } else if (place.connection != null && place.ordinal > 0 && place.ordinal <= Integer.MAX_VALUE) {
-            connection = of(library, request, place, side);
-        }
-        boolean isSent = side == Connection.CONNECTED && connection != NONE;
-        if (connection.isForwarded || isSent && connection.remotePort() != call.http.port) {
+        } else if (connection.isForwarded || isSent && connection.remotePort() != call.http.port) {
             call.flag(RemoteCall.FORWARDED);
         }
-        call.place(Connections.number(connection), (int) place.ordinal);
         place.clear();
     }
 
-    private static Connection of(HttpLibrary library, Object request, HttpPlace place, int side) {
+    private static Connection of(HttpLibrary library, Object request, Object of, int side) {
         synchronized (ALL) {
-            QUESTION.of = place.connection;
+            QUESTION.of = of;
             Connection known = ALL.get(QUESTION);
             QUESTION.of = null;
             if (known != null) {
                 return known;
             }
         }
-        library.wire.ends(request, place);
-        boolean isWhole = place.localPort > 0 && place.remotePort > 0 && place.local != null && place.remote != null;
-        Connection made = isWhole ? new Connection(side, place.localPort, place.local, place.remotePort, place.remote) : NONE;
-        if (isWhole && side == Connection.ACCEPTED) {
+        Connection ends = library.wire.ends(of, side);
+        Connection made = ends != null && ends.isWhole() ? ends : NONE;
+        if (made != NONE && side == Connection.ACCEPTED) {
             made.isForwarded = library.isForwarded(request);
         }
         synchronized (ALL) {
             for (Object gone; (gone = GONE.poll()) != null;) {
                 ALL.remove(gone);
             }
-            WeakIdentity key = new WeakIdentity(place.connection, GONE);
+            WeakIdentity key = new WeakIdentity(of, GONE);
             Connection known = ALL.get(key);
             if (known == null) {
                 ALL.put(key, made);

@@ -16,6 +16,7 @@ final class HttpTomcat extends HttpWire {
     private final MethodHandle left;
     private final MethodHandle endpoint;
     private final MethodHandle most;
+    private final MethodHandle configured;
     private final MethodHandle localPort;
     private final MethodHandle remotePort;
     private final MethodHandle localAddress;
@@ -32,7 +33,9 @@ final class HttpTomcat extends HttpWire {
         wrapper = Asked.field(Class.forName("org.apache.coyote.AbstractProcessor", false, loader), "socketWrapper");
         left = Asked.field(wrappers, "keepAliveLeft");
         endpoint = Asked.field(wrappers, "endpoint");
-        most = Asked.method(Class.forName("org.apache.tomcat.util.net.AbstractEndpoint", false, loader), "getMaxKeepAliveRequests");
+        Class<?> endpoints = Class.forName("org.apache.tomcat.util.net.AbstractEndpoint", false, loader);
+        most = Asked.method(endpoints, "getMaxKeepAliveRequests");
+        configured = Asked.field(endpoints, "maxKeepAliveRequests");
         localPort = Asked.method(wrappers, "getLocalPort");
         remotePort = Asked.method(wrappers, "getRemotePort");
         localAddress = Asked.method(wrappers, "getLocalAddr");
@@ -46,22 +49,21 @@ final class HttpTomcat extends HttpWire {
             return;
         }
         Object over = Asked.ask(wrapper, reader);
-        long all = HttpPlace.number(Asked.ask(most, Asked.ask(endpoint, over)));
-        Object rest = Asked.ask(left, over);
-        if (rest == null || all < 1) {
-            // It takes as many as come, and counts none of them.
-            return;
-        }
         into.connection = over;
-        into.ordinal = all == 1 ? 1 : all - HttpPlace.number(rest);
+        Object ends = Asked.ask(endpoint, over);
+        long all = HttpPlace.number(Asked.ask(most, ends));
+        Object rest = Asked.ask(left, over);
+        // If it takes as many as come, it counts none of them; and while it stops it says that it takes one.
+        if (rest != null && all > 0 && all == HttpPlace.number(Asked.ask(configured, ends))) {
+            into.ordinal = all == 1 ? 1 : all - HttpPlace.number(rest);
+        }
     }
 
     @Override
-    void ends(Object request, HttpPlace into) {
-        into.localPort = (int) HttpPlace.number(Asked.ask(localPort, into.connection));
-        into.remotePort = (int) HttpPlace.number(Asked.ask(remotePort, into.connection));
-        into.local = bytes(Asked.ask(localAddress, into.connection));
-        into.remote = bytes(Asked.ask(remoteAddress, into.connection));
+    Connection ends(Object connection, int side) {
+        int from = (int) HttpPlace.number(Asked.ask(localPort, connection));
+        int to = (int) HttpPlace.number(Asked.ask(remotePort, connection));
+        return new Connection(side, from, bytes(Asked.ask(localAddress, connection)), to, bytes(Asked.ask(remoteAddress, connection)));
     }
 
     /** Of an address in numbers: nobody is asked for a name. */

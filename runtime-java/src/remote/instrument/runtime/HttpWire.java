@@ -1,5 +1,8 @@
 package instrument.runtime;
 
+import java.net.Socket;
+import java.nio.channels.SocketChannel;
+
 /** How it is found out which message of which connection the requests of one library are. The library has to count all of them itself. */
 abstract class HttpWire {
     /** A library, once its code has told of a request that it writes: it does so of every one. */
@@ -19,8 +22,9 @@ abstract class HttpWire {
      */
     abstract void find(Object request, Object carrier, HttpPlace into);
 
-    /** Says between which ends that connection is. */
-    void ends(Object request, HttpPlace into) {
-        into.ends(into.connection);
+    /** Between which ends that connection is; null: it is not known. */
+    Connection ends(Object connection, int side) {
+        Object socket = connection instanceof SocketChannel ? ((SocketChannel) connection).socket() : connection;
+        return socket instanceof Socket ? Connection.of((Socket) socket, side) : null;
     }
 }

@@ -210,7 +210,8 @@ final class RemoteCall {
     void place(int connection, int ordinal) {
         put(CONNECTION, connection == 0 ? 0 : (long) ordinal << 32 | connection);
         if (region != null) {
-            put(FLAGS, region.get(at + FLAGS) & ~((long) UNSENT << 48));
+            // What was said of an earlier attempt.
+            put(FLAGS, region.get(at + FLAGS) & ~((long) (UNSENT | FORWARDED | SHARED) << 48));
         }
     }
 
