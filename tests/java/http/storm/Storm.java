@@ -17,7 +17,7 @@ public class Storm {
         int get(String url, String header, boolean asProxy, int patience, int cancelAfter) throws IOException;
     }
 
-    static final String[] PATHS = {"/items/7", "/items/7", "/next/7", "/missing/7", "/moved/7", "/later/7", "/slow/7", "/slow/8", "/broken/7", "/unseen/7", "/items/7", "/items/7"};
+    static final String[] PATHS = {"/items/7", "/items/7", "/next/7", "/missing/7", "/moved/7", "/later/7", "/slow/7", "/slow/8", "/broken/7", "/unseen/7", "/items/7", "/items/7", "/secret/7"};
     static final int PATIENCE = 20000;
     static final ScheduledExecutorService TIMER = Executors.newScheduledThreadPool(1, task -> {
         Thread thread = new Thread(task);

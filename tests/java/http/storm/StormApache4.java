@@ -1,15 +1,24 @@
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import org.apache.http.auth.AuthScope;
+import org.apache.http.auth.UsernamePasswordCredentials;
 import org.apache.http.client.config.RequestConfig;
 import org.apache.http.client.methods.CloseableHttpResponse;
 import org.apache.http.client.methods.HttpGet;
+import org.apache.http.impl.client.BasicCredentialsProvider;
 import org.apache.http.impl.client.CloseableHttpClient;
 import org.apache.http.impl.client.HttpClients;
 import org.apache.http.util.EntityUtils;
 
 /** Asks with Apache HttpClient 4. */
 class StormApache4 implements Storm.Client {
-    private final CloseableHttpClient client = HttpClients.custom().setMaxConnPerRoute(5).setMaxConnTotal(20).build();
+    private final CloseableHttpClient client;
+
+    StormApache4() {
+        BasicCredentialsProvider credentials = new BasicCredentialsProvider();
+        credentials.setCredentials(AuthScope.ANY, new UsernamePasswordCredentials("storm", "secret"));
+        client = HttpClients.custom().setMaxConnPerRoute(5).setMaxConnTotal(20).setDefaultCredentialsProvider(credentials).build();
+    }
 
     @Override
     public int get(String url, String header, boolean asProxy, int patience, int cancelAfter) throws IOException {

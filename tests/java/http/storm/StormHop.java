@@ -12,7 +12,7 @@ import org.apache.coyote.http2.Http2Protocol;
 
 /**
  * {@link ServletHop} in Tomcat: StormHop KEYSTORE PORT [URL of the next one]. It closes connections soon, answers some requests before any servlet or filter sees
- * them, and has TLS at the next port, where it talks HTTP/2 to who wants that.
+ * them, wants a password for some and closes the connection, and has TLS at the next port, where it talks HTTP/2 to who wants that.
  */
 public class StormHop {
     public static void main(String[] args) throws Exception {
@@ -67,9 +67,19 @@ public class StormHop {
         public void invoke(Request request, Response response) throws IOException, ServletException {
             if (request.getRequestURI().startsWith("/unseen/")) {
                 response.sendError(404);
+            } else if (isChallenged(request)) {
+                response.setHeader("WWW-Authenticate", "Digest realm=\"storm\", nonce=\"1\"");
+                response.setHeader("Connection", "close");
+                response.sendError(401);
             } else {
                 getNext().invoke(request, response);
             }
+        }
+
+        /** Some of what the first client asks for: it opens the same connection again then. */
+        private static boolean isChallenged(Request request) {
+            boolean isSecret = request.getRequestURI().startsWith("/secret/") && request.getHeader("Authorization") == null;
+            return isSecret && Integer.parseInt(request.getQueryString().substring(1)) / Storm.PATHS.length % 6 == 0;
         }
     }
 }
