@@ -95,6 +95,7 @@ fn the_worst_calls_stand_beside_the_others() {
     assert!(run.stdout.contains("no call of such a method has ended"), "{}", run.stdout);
     dir.line("latency --worst=11 worst.iprof").says(2, &["--worst"]);
     dir.line("latency --depth=2 worst.iprof").says(2, &["--depth", "--worst"]);
+    dir.line("latency --worst --depth=2 --json worst.iprof").says(2, &["--depth", "as text"]);
     let run = dir.line("latency --worst --depth=2 worst.iprof").expect(0);
     let ends = |name: &str| run.stdout.lines().any(|line| line.ends_with(name));
     assert!(ends("    a.Pool.get()") && !ends("ReentrantLock.lock()"), "{}", run.stdout);

@@ -50,6 +50,11 @@ pub(crate) fn run(opts: &Opts, talk: &Talk) -> Result<Exit> {
     if opts.depth.is_some() && opts.slowest.is_none() && opts.worst.is_none() {
         return Err(usage("--depth is about the trees of calls, which --worst and --slowest print"));
     }
+    if opts.depth.is_some() && print.format() != Format::Text {
+        return Err(usage(
+            "--depth is about trees that are printed as text; --json and --csv have all of them",
+        ));
+    }
     let mut request = of.request();
     request.files = request.files.iter().map(|file| recorded::profile(file)).collect::<Result<_>>()?;
     let mut session = of.read_indexed_as(&request, talk)?;
