@@ -27,7 +27,7 @@ fn every_call_after_the_request_has_a_duration_and_no_call_before_it() -> Result
         let said = program.call(&["ctl", &pid, "latency", "Attached#leaf:1ns"])?.run_quietly()?;
         let said = text(&said.stdout);
         ensure!(
-            said == "1 method fits; durations are recorded from now on of: Attached#leaf (over 1.000 ns)\n",
+            said == "1 method fits; durations are recorded from now on of: Attached#leaf (over 1 ns)\n",
             "{said}"
         );
         program.run("call 10")?;
