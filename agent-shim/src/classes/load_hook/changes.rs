@@ -1,8 +1,8 @@
 //! What `instrument ctl PID exclude` and `include` have changed about the selection since the recording began.
 
 use super::LoadHook;
+use super::kept::recorded;
 use super::roots::Roots;
-use instrument_names::id_map::{Entry, IdMap};
 use instrument_names::pattern::{Fit, Pattern};
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
@@ -51,14 +51,6 @@ impl Changes {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         excludes(&rules, class, name, descriptor) && !roots.is_root(class, name, descriptor)
     }
-}
-
-/// The methods of classes that have new bytes.
-pub(super) fn recorded<'a>(
-    ids: &'a IdMap,
-    rewritten: &'a HashSet<Vec<u8>>,
-) -> impl Iterator<Item = Entry<'a>> {
-    ids.iter().filter(|entry| !entry.method.is_library_call() && rewritten.contains(entry.class))
 }
 
 impl LoadHook {

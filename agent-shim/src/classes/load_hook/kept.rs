@@ -1,10 +1,9 @@
 //! The methods whose calls have their durations kept. `instrument ctl PID latency` adds some while the recording goes on.
 
 use super::LoadHook;
-use super::changes::recorded;
 use instrument_control::latency::Kept;
-use instrument_names::id_map::IdMap;
-use std::collections::HashMap;
+use instrument_names::id_map::{Entry, IdMap};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
@@ -55,6 +54,14 @@ pub(crate) struct Added {
     pub(crate) other_threshold: u64,
     /// All patterns from now on.
     pub(crate) patterns: Vec<String>,
+}
+
+/// The methods of classes that have new bytes.
+pub(super) fn recorded<'a>(
+    ids: &'a IdMap,
+    rewritten: &'a HashSet<Vec<u8>>,
+) -> impl Iterator<Item = Entry<'a>> {
+    ids.iter().filter(|entry| !entry.method.is_library_call() && rewritten.contains(entry.class))
 }
 
 impl LoadHook {

@@ -1,7 +1,7 @@
 //! The roots, which `instrument ctl PID root` and `instrument ctl PID remove` change while the recording goes on.
 
 use super::LoadHook;
-use super::changes::recorded;
+use super::kept::recorded;
 use crate::jvmti::Named;
 use instrument_names::id_map::Entry;
 use instrument_names::pattern::{Fit, MethodQuery, Pattern};
