@@ -28,11 +28,13 @@ use instrument_messages::usage;
 
 /// Merge profiles of programs that call each other: one execution tree over all of them
 ///
-/// Takes profiles recorded with `instrument run --remote rmi,http,grpc,jms`. Requests are matched by their traceparent header, calls of RMI by the UID of their return, by their
-/// place on a connection that is known, or by ports that no other connection has; never by clocks. Every call is matched or has a reason
-/// why not. What a server did for a call stands below the context that made it, and the time is taken from its caller's own, which waited;
-/// shares of what was recorded for several callers together are marked as estimated. Resources: remote-calls, remote (ns in remote calls,
-/// as the caller measured it, less that of the calls within, which stand below), network (what of it was not the server's).
+/// Takes profiles recorded with `instrument run --remote rmi,http,grpc,jms`. Requests by HTTP and calls by gRPC are matched by their
+/// traceparent header, messages by the ids that their provider gives them, calls of RMI by the UID of their return; what has none of these
+/// by its place on a connection that is known, or by ports that no other connection has; never by clocks. Every call is matched or has a
+/// reason why not. What a server did for a call stands below the context that made it, and the time is taken from its caller's own, which
+/// waited, but for messages, for which nobody waits; shares of what was recorded for several callers together are marked as estimated.
+/// Resources: remote-calls, remote (ns in remote calls, as the caller measured it, less that of the calls within, which stand below),
+/// network (what of it was not the server's).
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("files", |files| files.help(session::PROFILES)))]
 pub(crate) struct Opts {

@@ -255,9 +255,11 @@ fn say_headers(agent: &Agent, profiles: &[PathBuf], talk: &Talk) {
         talk.note(format_args!(
             "{}",
             match agent.settings.propagate {
-                true => "what had no traceparent header got one (--propagate)",
+                true =>
+                    "requests, calls and messages without a traceparent header got one where they can \
+                     have one (--propagate)",
                 false =>
-                    "nothing that was sent was changed; --propagate adds a traceparent header where there is none",
+                    "no request, call or message was changed; --propagate adds a traceparent header where there is none",
             }
         ));
     }

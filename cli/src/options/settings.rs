@@ -90,7 +90,8 @@ pub(crate) struct Opts {
 
     /// With --remote http, grpc or jms: give each request and message that has no traceparent header one, so that its other end can be found
     ///
-    /// Without it no request is changed, and only those are found that have such a header already, as OpenTelemetry and Micrometer send it.
+    /// Without it nothing that is sent is changed: calls by gRPC are found if they have such a header already, as OpenTelemetry and
+    /// Micrometer send it, requests by HTTP also by their place on the connection, and messages by their ids.
     #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
           value_parser = BoolishValueParser::new(), env = "INSTRUMENT_PROPAGATE", hide_env_values = true)]
     propagate: Option<bool>,
