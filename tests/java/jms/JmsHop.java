@@ -1,7 +1,11 @@
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import javax.jms.Connection;
 import javax.jms.JMSException;
 import javax.jms.Message;
 import javax.jms.MessageConsumer;
+import javax.jms.MessageListener;
 import javax.jms.MessageProducer;
 import javax.jms.Session;
 import javax.jms.TextMessage;
@@ -11,7 +15,7 @@ import org.apache.activemq.broker.BrokerService;
 
 /**
  * A broker, and who receives its messages: a listener of the queue "work", which sends some on with all their properties; two subscribers of the topic
- * "news"; and a thread that asks for those of the queue "pull" and for what nobody could take. Says which nonce each message has that it sends and receives.
+ * "news"; and a thread that asks for those of the queue "pull" and for what nobody could take, and has another one handle them. Says which nonce each message has that it sends and receives.
  */
 public class JmsHop {
     private static final StringBuilder SAID = new StringBuilder();
@@ -90,12 +94,17 @@ public class JmsHop {
     }
 
     static void pull(MessageConsumer wanted) {
+        MessageListener listener = JmsHop::pulled;
+        ExecutorService other = Executors.newSingleThreadExecutor();
         try {
             for (Message message; (message = wanted.receive(3000)) != null;) {
-                pulled(message);
+                Message mine = message;
+                other.submit(() -> listener.onMessage(mine)).get();
             }
-        } catch (JMSException e) {
+        } catch (JMSException | InterruptedException | ExecutionException e) {
             throw new IllegalStateException(e);
+        } finally {
+            other.shutdown();
         }
     }
 
