@@ -164,7 +164,7 @@ fn remarks(out: &mut dyn Write, of: &Worst) -> Result<(), Error> {
     if parts > 0 {
         writeln!(
             out,
-            "not all is known that {parts} of these calls did: past a limit of depth or contexts, no room, or open when `ctl latency` came"
+            "calls of which not everything is known that they did: {parts} (past a limit of depth or contexts, no room, or open when `ctl latency` came)"
         )?;
     }
     let samples = |did: &Did| did.contexts().iter().map(|context| context.samples).sum::<u64>();

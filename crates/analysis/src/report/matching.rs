@@ -154,10 +154,10 @@ fn text(
     let no_key = |made: bool| numbers.unmatched.keys().any(|key| key.2 == Reason::NoKey && key.1 == made);
     let why = match (no_key(true), no_key(false)) {
         (true, _) => {
-            "these requests have no traceparent header where they were recorded, and one end does not tell their places; --propagate at the client gives them a header"
+            "these calls have no traceparent header where they were recorded, and no message id and no place on a connection that both ends know; --propagate gives them a header"
         }
         (_, true) => {
-            "these requests came without a traceparent header: from outside, or from a client that was recorded without --propagate"
+            "these calls came without a traceparent header: from outside, or from a program that was recorded without --propagate"
         }
         _ => "",
     };
