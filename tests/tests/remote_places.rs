@@ -146,8 +146,8 @@ fn check(merged: &Merged, told: &[Said]) -> Result<()> {
             "no-other-record" => is_answered && (PROXIED.contains(&kind) || kind == UNSEEN && !is_served),
             "shared-connection" => kind == TLS,
             "unanswered" => !is_answered && (PROXIED.contains(&kind) || !is_served),
-            // Its connection had been closed and was opened again: it goes on counting.
-            "no-key" if is_answered && part == 0 && (number / KINDS).is_multiple_of(CLIENTS) => {
+            // Its connection had been closed and was opened again, which goes on counting. The client may have given it up all the same.
+            "no-key" if part == 0 && (number / KINDS).is_multiple_of(CLIENTS) => {
                 reopened += 1;
                 true
             }
